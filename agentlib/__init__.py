@@ -1,0 +1,47 @@
+"""Agents you can read, step and take apart.
+
+Every name below is loaded when it is first used, so `import agentlib` is quick and needs only the standard library.
+An old Python reads this file before it is told that it is too old: keep the syntax plain.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "LLM": "llm",
+    "Agent": "agent",
+    "Answer": "state",
+    "LLMError": "llm",
+    "Message": "state",
+    "Observation": "state",
+    "Problem": "state",
+    "ReAct": "react",
+    "Reply": "llm",
+    "ScriptedLLM": "llm",
+    "State": "state",
+    "Status": "state",
+    "Stepper": "widgets",
+    "Thought": "state",
+    "Tool": "tools",
+    "ToolCall": "state",
+    "Toolbox": "tools",
+    "Usage": "state",
+    "tool": "tools",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    """Import the module that defines `name`, and keep the result (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError("module 'agentlib' has no attribute {!r}".format(name))
+    value = getattr(import_module("agentlib." + _HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    """List the public names, loaded or not."""
+    return sorted(set(globals()) | set(__all__))
