@@ -1,0 +1,121 @@
+"""The commands: python3 -m agentlib lab | test | ask | build.
+
+Each makes sure that there is an environment that fits, then becomes a program that runs in it.
+An old Python reads this file before it is told that it is too old: keep the syntax plain.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):
+    sys.exit(
+        "agentlib: this is Python %d.%d, and the lessons need 3.11 or newer. Install one (python.org has them), "
+        "then run the command with it, as in: python3.13 -m agentlib lab" % sys.version_info[:2]
+    )
+
+import argparse
+import os
+from pathlib import Path
+
+from agentlib import ask, bootstrap
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_LESSON = "notebooks/02_react.ipynb"
+NEWEST_TESTED = (3, 13)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message):
+        """End with status 2."""
+        self.exit(2, f"agentlib: {message}. Help: {self.prog} --help\n")
+
+
+def main(arguments):
+    """Run one command."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    options, unknown = parser().parse_known_args(arguments[:at])
+    options.passed_on = unknown + arguments[at + 1 :]
+    refused = unknown if options.run is lab else options.passed_on if options.run is ask_a_question else []
+    if refused:
+        parser().error(f"unknown argument {refused[0]!r}")
+    version = sys.version_info[:2]
+    if version > NEWEST_TESTED:
+        bootstrap.say("Python %d.%d is newer than %d.%d, the newest one tested." % (version + NEWEST_TESTED))
+    options.run(options)
+
+
+def parser():
+    """Describe the commands and their options."""
+    whole = Parser(
+        prog="python3 -m agentlib",
+        description="Lessons on LLM agents that you can read, step and take apart. "
+        "On first use, every command makes .venv and installs what the lessons need.",
+        allow_abbrev=False,
+    )
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+
+    command = add(commands, "lab", lab, "open the lessons in JupyterLab", "What follows -- goes to JupyterLab.")
+    command.add_argument("notebook", nargs="?", default=FIRST_LESSON, help="the one to open (default: %(default)s)")
+
+    command = add(commands, "test", test, "run all tests, offline", "All other arguments go to pytest.")
+    command.add_argument("--all", action="store_true", help="the long tests too (so far there are none)")
+
+    command = add(commands, "ask", ask_a_question, "let an agent answer a question, step by step", ask.ABOUT)
+    ask.add_arguments(command)
+
+    add(commands, "build", build, "run the lessons' sources and write the notebooks",
+        "All arguments go to notebooks/build.py: names of lessons, or --check.")  # fmt: skip
+    return whole
+
+
+def add(commands, name, function, summary, more):
+    """Add a command."""
+    description = f"{summary[0].upper()}{summary[1:]}. {more}"
+    command = commands.add_parser(name, help=summary, description=description, allow_abbrev=False)
+    command.set_defaults(run=function)
+    return command
+
+
+def lab(options):
+    """Open JupyterLab, reachable from this machine only."""
+    notebook = next((p for p in (Path.cwd() / options.notebook, ROOT / options.notebook) if p.exists()), None)
+    if notebook is None:
+        raise bootstrap.SetupError(f"there is no {options.notebook}, here or in {ROOT}.")
+    environment = bootstrap.prepare(ROOT)
+    folder = ROOT if notebook.is_relative_to(ROOT) else notebook.parent
+    # --yes: Ctrl-C ends it without a question. Root has to say that it is meant.
+    settings = ["--ServerApp.ip=127.0.0.1", "--yes", f"--ServerApp.root_dir={folder}"]
+    settings += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    bootstrap.run(environment, ["-m", "jupyterlab", str(notebook), *settings, *options.passed_on], folder)
+
+
+def test(options):
+    """Run pytest with the offline model."""
+    bootstrap.run(offline(bootstrap.prepare(ROOT, ["dev"])), ["-m", "pytest", *options.passed_on], ROOT)
+
+
+def ask_a_question(options):
+    """Run one agent in the terminal."""
+    bootstrap.run(bootstrap.prepare(ROOT), ["-m", "agentlib.ask", *ask.as_arguments(options)], ROOT)
+
+
+def build(options):
+    """Build the notebooks with the offline model."""
+    bootstrap.run(offline(bootstrap.prepare(ROOT, ["dev"])), ["notebooks/build.py", *options.passed_on], ROOT)
+
+
+def offline(environment):
+    """Give the environment with the offline model, whatever the settings say: no test may cost money."""
+    return bootstrap.Environment(environment.python, {**environment.variables, "AGENTLIB_MODEL": "offline"})
+
+
+if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a path may have letters that the terminal lacks
+    try:
+        main(sys.argv[1:])
+    except bootstrap.SetupError as error:
+        sys.exit(f"agentlib: {error}")
+    except KeyboardInterrupt:
+        sys.exit("agentlib: stopped. The same command goes on from here.")

@@ -1,0 +1,65 @@
+"""One agent in the terminal: its steps are printed as they happen."""
+
+import argparse
+import sys
+
+ABOUT = "The model is the one that .env names, or the offline model. The tools: search, weather, calculator."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments of `ask`."""
+    parser.add_argument("question", help='such as "Is it warmer in Beijing or in Shanghai?"')
+    parser.add_argument("--model", help="another model than .env names")
+    parser.add_argument("--max-iterations", type=positive, default=10, help="most model calls (default: %(default)s)")
+
+
+def positive(text: str) -> int:
+    """Read a whole number from 1."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
+def as_arguments(options: argparse.Namespace) -> list[str]:
+    """Write parsed arguments as they would be typed."""
+    model = [f"--model={options.model}"] if options.model else []
+    return [*model, f"--max-iterations={options.max_iterations}", "--", options.question]
+
+
+def ask(options: argparse.Namespace) -> int:
+    """Run the agent, print each event as it comes, and give the exit status: 0 when there is an answer."""
+    from agentlib import LLM, LLMError, ReAct, Status
+    from agentlib.world import calculator, search, weather
+
+    try:
+        llm = LLM(options.model)
+        agent = ReAct(llm, tools=[search, weather, calculator], max_iterations=options.max_iterations)
+        print(f"Question: {options.question}\n", flush=True)
+        shown = 0
+        for state in agent.steps(options.question):
+            for event in state.events[shown:]:
+                print(event, flush=True)
+            shown = len(state.events)
+    except LLMError as error:
+        print(f"agentlib: {error}", file=sys.stderr)
+        return 1
+    usage = state.usage
+    tokens = f"{usage.prompt_tokens} tokens sent, {usage.completion_tokens} received"
+    print(f"\n{state.status} ({state.reason}); model: {llm.model}; model calls: {usage.calls}; {tokens}")
+    return 0 if state.status is Status.DONE else 1
+
+
+def main() -> int:
+    """Read the arguments and ask."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # an answer may have letters that the terminal lacks
+    parser = argparse.ArgumentParser(prog="python3 -m agentlib ask", description=ABOUT)
+    add_arguments(parser)
+    try:
+        return ask(parser.parse_args())
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
