@@ -1,0 +1,169 @@
+"""The one seam to a model: messages in, a `Reply` out, over the openai client.
+
+`AGENTLIB_MODEL` says which model: unset or `offline` is the offline model, which needs no key and no network; any
+other value is a model name, sent to `OPENAI_BASE_URL` with `OPENAI_API_KEY`. The settings come from the environment,
+then from the nearest `.env` at or above the working directory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .model_errors import LLMError, explain
+from .state import Message, Usage
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+SETTINGS = ("AGENTLIB_MODEL", "AGENTLIB_OMIT", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+
+
+ONE_CALL = Usage(calls=1)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One reply of a model. `finish_reason` is stop, length or content_filter, as the server said it."""
+
+    content: str
+    finish_reason: str = "stop"
+    usage: Usage = ONE_CALL
+
+    @property
+    def message(self) -> Message:
+        return Message("assistant", self.content)
+
+
+class LLM:
+    """A chat model. What is not given comes from the settings; `seed`, `temperature` and `max_tokens` are sent only
+    when given. `timeout` is in seconds; `max_retries` counts the client's own retries, with its backoff.
+
+    `offline` is the application that answers for the offline model: an `agentlib.offline.app` with other settings.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        seed: int | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 2,
+        offline: Any = None,
+    ) -> None:
+        settings = read_settings()
+        self.model = model or settings.get("AGENTLIB_MODEL") or "offline"
+        self.in_process = self.model == "offline" and base_url is None  # whatever key or endpoint lies around
+        self.base_url = "http://offline/v1" if self.in_process else base_url or settings.get("OPENAI_BASE_URL")
+        self._api_key = api_key or (None if self.in_process else settings.get("OPENAI_API_KEY"))
+        self._omit = {name.strip() for name in settings.get("AGENTLIB_OMIT", "").split(",")}
+        self._options = {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
+        self._client_options = {"timeout": timeout, "max_retries": max_retries}
+        self._offline = offline
+
+    def __repr__(self) -> str:
+        return f"LLM({self.model!r})"  # never the key
+
+    def chat(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> Reply:
+        """Ask the model once. Raises LLMError, whose text says what to change."""
+        import httpx2
+        import openai
+        from openai.types.chat import ChatCompletion
+
+        try:
+            # `chat.completions.create` walks the whole request on every call, which grows with the history; the
+            # client's own `post` sends the same body and does not.
+            completion = self.client.post(
+                "/chat/completions", body=self.request(messages, stop=stop), cast_to=ChatCompletion
+            )
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+            raise explain(error, model=self.model, base_url=self.base_url, secret=self._api_key) from None
+        return _read(completion, self.base_url)
+
+    def request(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> dict:
+        """Give the body of the request, as it is sent."""
+        wire = [message.to_wire() if isinstance(message, Message) else dict(message) for message in messages]
+        body = {"model": self.model, "messages": wire, "stop": list(stop) or None} | self._options
+        return {key: value for key, value in body.items() if value is not None and key not in self._omit}
+
+    @cached_property
+    def client(self) -> OpenAI:
+        """The openai client, made at the first use: its import takes a second."""
+        import openai
+
+        if self.in_process:
+            import httpx2
+
+            from .offline import app
+
+            transport = httpx2.WSGITransport(app=self._offline or app())
+            http = openai.DefaultHttpxClient(transport=transport)
+            return openai.OpenAI(
+                api_key=self._api_key or "offline", base_url=self.base_url, http_client=http, **self._client_options
+            )
+        key = self._api_key or ("none" if self.base_url else None)  # a local server wants no key, the client wants one
+        return openai.OpenAI(api_key=key, base_url=self.base_url, **self._client_options)
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "client"}  # so that workers can have it
+
+
+def read_settings() -> dict[str, str]:
+    """Give the settings of `SETTINGS` that are set and not empty: the environment first, then the nearest `.env`."""
+    from dotenv import dotenv_values, find_dotenv
+
+    found = {**dotenv_values(find_dotenv(usecwd=True)), **os.environ}
+    return {name: found[name].strip() for name in SETTINGS if (found.get(name) or "").strip()}
+
+
+def _read(completion: Any, base_url: str | None) -> Reply:
+    """Give the Reply of a completion; servers that are not quite OpenAI's leave parts of it out."""
+    choice = next(iter(getattr(completion, "choices", None) or ()), None)
+    if choice is None or choice.message is None:
+        said = str(getattr(completion, "error", None) or completion)[:200]
+        raise LLMError("bad_reply", f"{base_url} gave no chat completion; check OPENAI_BASE_URL. It said: {said}")
+    usage = completion.usage
+    tokens = (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else (0, 0)
+    return Reply(choice.message.content or "", choice.finish_reason or "stop", Usage(1, *tokens))
+
+
+class ScriptedLLM:
+    """A model for tests and for cells that must show one exact reply: it gives the replies it was given, in order.
+
+    A reply is a text, a `Reply`, or an `LLMError` to raise. `requests` records what was sent. Asking for more than the
+    script holds raises ScriptError, and so does leaving a `with` block before all of it was used.
+    """
+
+    model = "scripted"
+
+    def __init__(self, replies: Iterable[str | Reply | LLMError]) -> None:
+        self.replies = tuple(replies)
+        self.requests: list[dict] = []
+
+    def chat(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> Reply:
+        wire = [message.to_wire() if isinstance(message, Message) else dict(message) for message in messages]
+        self.requests.append({"messages": wire, "stop": list(stop)})
+        if len(self.requests) > len(self.replies):
+            raise ScriptError(f"the script holds {len(self.replies)} replies, and was asked for one more")
+        reply = self.replies[len(self.requests) - 1]
+        if isinstance(reply, LLMError):
+            raise reply
+        return reply if isinstance(reply, Reply) else Reply(reply)
+
+    def __enter__(self) -> ScriptedLLM:
+        return self
+
+    def __exit__(self, error: type | None, *_: object) -> None:
+        if error is None and len(self.requests) < len(self.replies):
+            raise ScriptError(f"only {len(self.requests)} of the script's {len(self.replies)} replies were used")
+
+
+class ScriptError(AssertionError):
+    """A script that was used up, or not."""

@@ -1,0 +1,78 @@
+"""What can go wrong between us and a model, each in one line that says what to change."""
+
+from __future__ import annotations
+
+import re
+
+
+class LLMError(Exception):
+    """A model could not be asked. `reason` is one word, such as wrong_key; the text says what to change."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+    def _render_traceback_(self) -> list[str]:
+        """Tell Jupyter to show one line: a wrong setting is no bug of the learner's."""
+        return [f"{type(self).__name__} ({self.reason}): {self}"]
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.reason, str(self))
+
+
+OFFLINE = "or set AGENTLIB_MODEL=offline to go on without it"
+
+_TOO_LONG = re.compile(r"context.{0,20}(?:length|window|size)|maximum context|too many tokens|prompt is too long", re.I)
+_FILTERED = re.compile(r"content[ _](?:filter|management|policy)", re.I)
+
+
+def explain(error: Exception, *, model: str, base_url: str | None, secret: str | None) -> LLMError:
+    """Turn an error of the openai client into an LLMError. The secret, should a server repeat it, is left out."""
+    import openai
+
+    where = base_url or "the OpenAI API"
+    said = _first_line(getattr(error, "message", None) or str(error), secret)
+    match error:
+        case openai.APITimeoutError():
+            return LLMError("timeout", f"{where} did not answer in time; give LLM a longer timeout, {OFFLINE}")
+        case openai.APIStatusError():
+            return _explain_status(error, model, where, said)
+        case openai.APIConnectionError():
+            return LLMError("unreachable", f"cannot reach {where}; check OPENAI_BASE_URL and the network, {OFFLINE}")
+        case UnicodeError():
+            return LLMError("wrong_key", "OPENAI_API_KEY holds a character that no key has; paste it again")
+        case openai.APIResponseValidationError():
+            return LLMError("bad_reply", f"{where} did not answer with a chat completion; check OPENAI_BASE_URL")
+    if "api_key" in said:
+        return LLMError("no_key", f"there is no key for {model!r}; set OPENAI_API_KEY in .env, {OFFLINE}")
+    return LLMError("unreachable", f"cannot ask {where}: {said}; check OPENAI_BASE_URL, {OFFLINE}")
+
+
+def _explain_status(error, model: str, where: str, said: str) -> LLMError:
+    status, code = error.status_code, str(error.code or "")
+    if status == 401:  # the server's own text may repeat the key
+        return LLMError("wrong_key", f"{where} does not accept the key; correct OPENAI_API_KEY in .env, {OFFLINE}")
+    if status == 403:
+        return LLMError("not_allowed", f"{where} refuses this key or region for {model!r}: {said}")
+    if status == 404:
+        fix = "correct AGENTLIB_MODEL or OPENAI_BASE_URL in .env"
+        return LLMError("unknown_model", f"{where} knows no model {model!r}; {fix}. It said: {said}")
+    if status == 429 and "quota" in code + said:
+        return LLMError("no_credit", f"the account at {where} has no credit left; add some, {OFFLINE}")
+    if status == 429:
+        return LLMError("rate_limit", f"too many requests for {where}; wait, then fork or run again. It said: {said}")
+    if status == 413 or code == "context_length_exceeded" or (status == 400 and _TOO_LONG.search(said)):
+        return LLMError("context_too_long", f"the messages do not fit the context of {model!r}: {said}")
+    if code == "content_filter" or (status == 400 and _FILTERED.search(said)):
+        return LLMError("content_filter", f"the filter of {where} refused the request; word the question differently")
+    if status == 400 and code in ("unsupported_parameter", "unsupported_value"):
+        fix = f"set AGENTLIB_OMIT={error.param} in .env"
+        return LLMError("unsupported", f"{model!r} does not take the parameter {error.param!r}; {fix}")
+    if status >= 500:
+        return LLMError("server_error", f"{where} failed (status {status}); try again later, {OFFLINE}")
+    return LLMError("bad_request", f"{where} refused the request (status {status}): {said}")
+
+
+def _first_line(text: str, secret: str | None) -> str:
+    line = text.strip().split("\n", 1)[0][:300]
+    return line.replace(secret, "[key]") if secret else line

@@ -1,0 +1,242 @@
+"""The state of a run: all that the next step needs, immutable, and nothing that lives anywhere else.
+
+An agent is a function from state to state. So a list of states is a recording that can be stepped backwards, an edited
+state is a fork, a saved state is a checkpoint, and two runs are equal when their last states are equal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import typing
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+VERSION = 1
+
+
+class Status(StrEnum):
+    """Whether a run goes on. `State.reason` says why it does not."""
+
+    RUNNING = "running"
+    WAITING = "waiting"  # for a person
+    DONE = "done"
+    STOPPED = "stopped"  # by a limit or a fault, with the trace so far
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the model was asked for so far: calls, and tokens as the server counted them."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Usage)))
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message exactly as the model sees it. `role` is system, user or assistant."""
+
+    role: str
+    content: str
+
+    def to_wire(self) -> dict:
+        """Give the JSON object of the chat completions API."""
+        return {"role": self.role, "content": self.content}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """What a person reads of a run. `message` is the index in `State.messages` of the message it was read from."""
+
+    message: int
+    edited: bool = False  # a person wrote it, by a fork
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thought(Event):
+    """What the model wrote before it acted or answered. `raw` is its whole reply, what was discarded too."""
+
+    text: str
+    raw: str
+
+    def __str__(self) -> str:
+        return f"Thought: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall(Event):
+    """A call that the model asks for. `arguments` is the text of a JSON object, as in the API."""
+
+    id: str
+    name: str
+    arguments: str
+    raw: str
+
+    def __str__(self) -> str:
+        arguments = json.loads(self.arguments).items()
+        return f"Action: {self.name}({', '.join(f'{k}={json.dumps(v, ensure_ascii=False)}' for k, v in arguments)})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation(Event):
+    """The whole result of a call; the message may hold a shortened one."""
+
+    call_id: str
+    text: str
+    is_error: bool = False
+
+    def __str__(self) -> str:
+        return f"Observation: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(Event):
+    """The final answer."""
+
+    text: str
+    raw: str
+
+    def __str__(self) -> str:
+        return f"Final Answer: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem(Event):
+    """Something that went wrong and was dealt with: a reply that has no action, text cut off, a limit reached."""
+
+    kind: str
+    text: str
+    raw: str = ""
+
+    def __str__(self) -> str:
+        return f"Problem ({self.kind}): {self.text}"
+
+
+@dataclass(frozen=True)
+class State:
+    """A run at one moment.
+
+    `iterations` counts the model calls since the last user turn; `usage` counts everything. `pending` holds the calls
+    that the model asked for and that have not been carried out.
+    """
+
+    goal: str
+    messages: tuple[Message, ...] = ()
+    events: tuple[Event, ...] = ()
+    pending: tuple[ToolCall, ...] = ()
+    status: Status = Status.RUNNING
+    reason: str = ""
+    iterations: int = 0
+    usage: Usage = Usage()
+
+    def __post_init__(self) -> None:
+        for name in ("messages", "events", "pending"):  # a list handed in would stay open to change
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def __str__(self) -> str:
+        ending = f"[{self.status}{': ' * bool(self.reason)}{self.reason}, model calls: {self.usage.calls}]"
+        return "\n".join([f"Question: {self.goal}", *map(str, self.events), ending])
+
+    @property
+    def answer(self) -> str | None:
+        """The final answer, or None while there is none."""
+        if self.status is not Status.DONE:
+            return None
+        return next((event.text for event in reversed(self.events) if isinstance(event, Answer)), None)
+
+    @property
+    def best_so_far(self) -> str:
+        """The answer; without one, the last thing the agent found out, else the last thing it thought, else ''."""
+        if self.answer is not None:
+            return self.answer
+        found = [event.text for event in self.events if isinstance(event, Observation) and not event.is_error]
+        thought = [event.text for event in self.events if isinstance(event, Thought)]
+        return (found or thought or [""])[-1]
+
+    def add(self, message: Message, *events: Event, **changes) -> State:
+        """Give the next state: one more message, the events read from it, and any other change."""
+        return replace(self, messages=(*self.messages, message), events=(*self.events, *events), **changes)
+
+    def stop(self, reason: str, text: str) -> State:
+        """Give the stopped state: everything so far, and why it stopped."""
+        problem = Problem(message=len(self.messages) - 1, kind=reason, text=text)
+        return replace(self, events=(*self.events, problem), status=Status.STOPPED, reason=reason)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the state to a JSON file: the whole new file or, when that fails, the whole old one."""
+        text = json.dumps({"agentlib": VERSION, "state": _encode(self)}, ensure_ascii=False, indent=1)
+        _write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> State:
+        """Read a saved state, of the class that was saved. Raises `StateError` when the file is not one."""
+        try:
+            data = json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass"))
+            if data["agentlib"] != VERSION:
+                raise StateError(f"it was saved in version {data['agentlib']!r}; this is version {VERSION}")
+            return _decode(data["state"], cls)
+        except OSError as error:
+            raise StateError(f"cannot read {path}: {error.strerror or error}") from error
+        except (StateError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise StateError(f"{path} is not a saved state: {error}") from error
+
+
+class StateError(Exception):
+    """A saved state that cannot be read."""
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _encode(value: object) -> object:
+    if is_dataclass(value):
+        return {"type": type(value).__name__} | {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
+    return [_encode(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _decode(data: object, expected: type) -> typing.Any:
+    """Build the `expected` type from JSON data; every field is checked, so that a bad file fails here and not later."""
+    if typing.get_origin(expected) is tuple:
+        return tuple(_decode(item, typing.get_args(expected)[0]) for item in _checked(data, list))
+    if is_dataclass(expected):
+        return _decode_dataclass(_checked(data, dict), expected)
+    return expected(_checked(data, str)) if issubclass(expected, StrEnum) else _checked(data, expected)
+
+
+def _decode_dataclass(data: dict, expected: type) -> typing.Any:
+    classes = {cls.__name__: cls for cls in _with_subclasses(expected)}
+    if data.get("type") not in classes:
+        raise StateError(f"{data.get('type')!r} stands where a {expected.__name__} belongs")
+    cls = classes[data["type"]]
+    hints = typing.get_type_hints(cls)
+    names = [f.name for f in fields(cls)]
+    if unknown := data.keys() - {"type", *names}:
+        raise StateError(f"a {cls.__name__} has no field {min(unknown)!r}")
+    return cls(**{name: _decode(data[name], hints[name]) for name in names})
+
+
+def _checked(data: object, expected: type) -> typing.Any:
+    if type(data) is not expected:
+        raise StateError(f"{str(data)[:40]!r} stands where a {expected.__name__} belongs")
+    return data
+
+
+def _with_subclasses(cls: type) -> list[type]:
+    return [cls, *(found for child in cls.__subclasses__() for found in _with_subclasses(child))]
