@@ -61,8 +61,9 @@ class Agent:
 
     def run(self, start: str | State) -> State:
         """Give the last state of `steps`."""
-        *_, last = self.steps(start)
-        return last
+        for state in self.steps(start):
+            pass
+        return state
 
     def say(self, state: State, text: str) -> State:
         """Continue a conversation: a finished state and a new user turn give a state that runs."""

@@ -75,14 +75,12 @@ class LLM:
         """Ask the model once. Raises LLMError, whose text says what to change."""
         import httpx2
         import openai
-        from openai.types.chat import ChatCompletion
 
+        body = self.request(messages, stop=stop)
         try:
             # `chat.completions.create` walks the whole request on every call, which grows with the history; the
-            # client's own `post` sends the same body and does not.
-            completion = self.client.post(
-                "/chat/completions", body=self.request(messages, stop=stop), cast_to=ChatCompletion
-            )
+            # client's own `post` sends the same body and does not. As `object` the reply stays plain JSON.
+            completion = self.client.post("/chat/completions", body=body, cast_to=object)
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
             raise explain(error, model=self.model, base_url=self.base_url, secret=self._api_key) from None
         return _read(completion, self.base_url)
@@ -101,10 +99,7 @@ class LLM:
         if self.in_process:
             import httpx2
 
-            from .offline import app
-
-            transport = httpx2.WSGITransport(app=self._offline or app())
-            http = openai.DefaultHttpxClient(transport=transport)
+            http = httpx2.Client(transport=httpx2.WSGITransport(self._offline or _offline_app()))
             return openai.OpenAI(
                 api_key=self._api_key or "offline", base_url=self.base_url, http_client=http, **self._client_options
             )
@@ -113,6 +108,12 @@ class LLM:
 
     def __getstate__(self) -> dict:
         return {name: value for name, value in vars(self).items() if name != "client"}  # so that workers can have it
+
+
+def _offline_app() -> Any:
+    from .offline import app
+
+    return app()
 
 
 def read_settings() -> dict[str, str]:
@@ -124,14 +125,14 @@ def read_settings() -> dict[str, str]:
 
 
 def _read(completion: Any, base_url: str | None) -> Reply:
-    """Give the Reply of a completion; servers that are not quite OpenAI's leave parts of it out."""
-    choice = next(iter(getattr(completion, "choices", None) or ()), None)
-    if choice is None or choice.message is None:
-        said = str(getattr(completion, "error", None) or completion)[:200]
-        raise LLMError("bad_reply", f"{base_url} gave no chat completion; check OPENAI_BASE_URL. It said: {said}")
-    usage = completion.usage
-    tokens = (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else (0, 0)
-    return Reply(choice.message.content or "", choice.finish_reason or "stop", Usage(1, *tokens))
+    """Give the Reply of a completion. Servers that are not quite OpenAI's leave out all but the text."""
+    try:
+        choice, usage = completion["choices"][0], completion.get("usage") or {}
+        tokens = (usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
+        return Reply(choice["message"].get("content") or "", choice.get("finish_reason") or "stop", Usage(1, *tokens))
+    except (TypeError, KeyError, IndexError, AttributeError):
+        said = " ".join(str(completion)[:200].split())
+        raise LLMError("bad_reply", f"{base_url} gave no chat completion; check OPENAI_BASE_URL. {said}") from None
 
 
 class ScriptedLLM:
