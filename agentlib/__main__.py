@@ -84,9 +84,11 @@ def lab(options):
         raise bootstrap.SetupError(f"there is no {options.notebook}, here or in {ROOT}.")
     environment = bootstrap.prepare(ROOT)
     folder = ROOT if notebook.is_relative_to(ROOT) else notebook.parent
-    # --yes: Ctrl-C ends it without a question. Root has to say that it is meant.
-    settings = ["--ServerApp.ip=127.0.0.1", "--yes", f"--ServerApp.root_dir={folder}"]
-    settings += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    settings = ["-y", f"--ServerApp.root_dir={folder}"]  # -y: Ctrl-C ends it without a question
+    if not any(text.startswith(("--ip", "--ServerApp.ip")) for text in options.passed_on):
+        settings.append("--ServerApp.ip=127.0.0.1")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        settings.append("--allow-root")  # in a container there is nobody else
     bootstrap.run(environment, ["-m", "jupyterlab", str(notebook), *settings, *options.passed_on], folder)
 
 

@@ -21,7 +21,7 @@ from agentlib.requirements import direct_requirements, misfits
 # What the output of venv and pip means for the person who waits, and what to do. The first that matches is said.
 FAILURES = {
     r"No space left on device|Disk quota exceeded|not enough space on the disk":
-        "the disk is full ({free} MB free at {root}, {free_tmp} MB in the temporary folder {tmp}). Free some space,",
+        "the disk is full ({free} MB free at {root}, {free_tmp} MB in {tmp}). Make room for 700 MB,",
     r"Permission denied|Access is denied|Read-only file system":
         "a file could not be written. Check that {root} and what is in it is yours,",
     r"CERTIFICATE_VERIFY_FAILED":
@@ -133,7 +133,7 @@ def make(root: Path, venv: Path) -> None:
 
 def has_pip(venv: Path) -> bool:
     """Tell whether pip starts; it does not in an environment whose making was cut short."""
-    return subprocess.run([python_of(venv), "-m", "pip", "--version"], capture_output=True).returncode == 0
+    return subprocess.run([*isolated(venv), "pip", "--version"], capture_output=True).returncode == 0
 
 
 def create(venv: Path) -> None:
@@ -147,9 +147,12 @@ def create(venv: Path) -> None:
         say(f"{venv} is incomplete, or its Python is another one or gone: it is made again.")
     say(f"Making {venv} with Python {python_version()}: some seconds.")
     python = getattr(sys, "_base_executable", sys.executable)  # not the one in the folder that is cleared
-    made = subprocess.run([python, "-m", "venv", "--clear", venv], capture_output=True, text=True, errors="replace")
-    if made.returncode:
-        raise SetupError(explain(made.stdout + made.stderr, venv))
+    # In two steps, since venv hides what ensurepip says.
+    steps = [python, "-m", "venv", "--clear", "--without-pip", venv], [*isolated(venv), "ensurepip"]
+    for command in steps:
+        made = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if made.returncode:
+            raise SetupError(explain(made.stdout + made.stderr, venv))
 
 
 def install(lock: Path, venv: Path) -> None:
@@ -157,8 +160,8 @@ def install(lock: Path, venv: Path) -> None:
     count = sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines())
     say(f"Installing {count} packages (700 MB): half a minute, or some minutes where the network is slow.")
     options = "--no-deps --only-binary :all: --no-input --disable-pip-version-check --progress-bar off"
-    command = [python_of(venv), "-m", "pip", "install", *options.split(), "-r", lock]
-    variables = {**os.environ, "PIP_USER": "0", "PYTHONUTF8": "1"}  # a person's own --user setting would fail here
+    command = [*isolated(venv), "pip", "install", *options.split(), "-r", lock]
+    variables = {**os.environ, "PIP_USER": "0"}  # a person's own --user setting would fail here
     pip = subprocess.Popen(
         command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
     )
@@ -178,15 +181,16 @@ def install(lock: Path, venv: Path) -> None:
 
 def explain(output: str, venv: Path) -> str:
     """Put what went wrong in one line that says what to do."""
-    log = f" (pip's output: {venv / 'setup.log'})" if (venv / "setup.log").exists() else ""
+    log = venv / "setup.log"
+    more = f" (pip's output: {log})" if log.exists() and log.stat().st_size else ""
     for pattern, advice in FAILURES.items():
         if found := re.search(pattern, output, re.IGNORECASE):
             root, tmp = venv.parent, Path(tempfile.gettempdir())
             words = {"root": root, "free": free_megabytes(root), "tmp": tmp, "free_tmp": free_megabytes(tmp)}
             advice = advice.format(python=python_version(), **words, **found.groupdict())
-            return f"{advice} then run the command again.{log}"
+            return f"{advice} then run the command again.{more}"
     last = (output.strip().splitlines() or ["no output"])[-1]
-    return f"the set-up failed: {last}. Delete {venv}, then run the command again.{log}"
+    return f"the set-up failed: {last}. Delete {venv}, then run the command again.{more}"
 
 
 def free_megabytes(folder: Path) -> int:
@@ -205,6 +209,11 @@ def activated(venv: Path) -> Environment:
 def python_of(venv: Path) -> Path:
     """Name an environment's Python."""
     return venv / "Scripts" / "python.exe" if os.name == "nt" else venv / "bin" / "python"
+
+
+def isolated(venv: Path) -> list[str | Path]:
+    """Begin a command that runs a module of the environment, out of reach of PYTHONPATH and the like."""
+    return [python_of(venv), "-I", "-X", "utf8", "-m"]
 
 
 def python_version() -> str:
