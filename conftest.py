@@ -1,0 +1,55 @@
+"""What holds for every test and every notebook: offline, and notebooks checked by a strict nbval.
+
+`pytest` collects each .ipynb it is pointed at. nbval is loaded only then, so that a single test file starts fast.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "tests" / "harness"))
+
+import offline_only
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Accept --nbval also where nbval is not loaded as a plugin."""
+    if not pluginmanager.has_plugin("nbval"):
+        parser.addoption("--nbval", action="store_true", help="changes nothing: notebooks are always compared")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take this process, and with it the kernels it starts, off the network."""
+    os.environ.update(environ := offline_only.environment(os.environ))
+    for name in set(os.environ) - set(environ):
+        del os.environ[name]
+    # The user's own IPython settings must not change what a cell shows.
+    ipython = tempfile.TemporaryDirectory(prefix="ipython-", ignore_cleanup_errors=True)
+    config.add_cleanup(ipython.cleanup)
+    os.environ["IPYTHONDIR"] = ipython.name
+    offline_only.block_network()
+    config.option.nbval = False  # The hook below collects the notebooks, also where nbval is loaded as a plugin.
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a notebook, cell by cell."""
+    if file_path.suffix != ".ipynb":
+        return None
+    import strict_nbval
+
+    for name, value in strict_nbval.OPTIONS.items():
+        setattr(parent.config.option, name, value)
+    for key in (strict_nbval.COMPARED, strict_nbval.NOT_COMPARED):
+        parent.config.stash.setdefault(key, [])
+    return strict_nbval.StrictFile.from_parent(parent, path=file_path)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many cells escaped comparison, and why."""
+    strict_nbval = sys.modules.get("strict_nbval")
+    if strict_nbval and strict_nbval.COMPARED in terminalreporter.config.stash:
+        for line in strict_nbval.summary(terminalreporter.config.stash):
+            terminalreporter.write_line(line)
