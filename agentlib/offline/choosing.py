@@ -1,0 +1,99 @@
+"""From a want and the tools at hand to a call: which tool fits by its words, and what to pass it."""
+
+import re
+from dataclasses import dataclass
+
+from .reading import Reading, Tool
+from .words import fold, words
+
+# What the model looks for in a tool's name and description.
+_SIGNS = {
+    "search": frozenset("""search look lookup find encyclopedia encyclopaedia article wiki wikipedia knowledge fact people person company
+        information retrieve query web page book question browse answer reference library university""".split()),
+    "weather": frozenset("weather temperature forecast climate rain wind humidity meteo meteorology sky condition".split()),
+    "sum": frozenset("""calculator calculate calculation compute computation arithmetic math mathematics expression evaluate
+        sum formula""".split()),
+}
+_THING = frozenset("name title entity topic subject person company term keyword item page".split())
+_FILL = {"unit": "celsius", "units": "celsius", "language": "en", "lang": "en", "date": "today", "day": "today", "when": "today",
+         "limit": 3, "n": 3, "k": 3, "top_k": 3, "count": 3, "max_results": 3}
+_TRANSIENT = re.compile(r"timed? ?out|temporar|unavailable|try again later|busy|rate limit|connection", re.I)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool and its arguments."""
+
+    tool: str
+    arguments: tuple[tuple[str, str | int], ...]
+
+
+def ranked(kind: str, reading: Reading) -> list[Tool]:
+    """Give the tools that fit, best first: a word of the name counts twice, words of the description once each."""
+    usable = [tool for tool in reading.tools if tool.name not in _unknown(reading)]
+    scored = [(_fit(kind, tool), -place, tool) for place, tool in enumerate(usable)]
+    return [tool for score, _, tool in sorted(scored, key=lambda item: item[:2], reverse=True) if score > 0]
+
+
+def next_call(kind: str, wordings: list[str], thing: str, reading: Reading, most: int = 3) -> Call | None:
+    """Give the first call that was not made yet: each wording with the best tool, then one with the next best."""
+    tools = ranked(kind, reading)
+    if not tools:
+        return None
+    tries = [(tools[0], wording) for wording in wordings[:most]] + [(tool, wordings[0]) for tool in tools[1:2]]
+    for tool, wording in tries:
+        call = Call(tool.name, _fill(_parameters(tool, reading), wording, thing))
+        if not _was_made(call, reading):
+            return call
+    return None
+
+
+def was_refused(tool: str, reading: Reading) -> str:
+    """Give the text of the last error of a tool, or an empty text."""
+    errors = [step.observation for step in reading.steps if step.tool == tool and step.observation.lower().startswith("error")]
+    return errors[-1] if errors else ""
+
+
+def _fit(kind: str, tool: Tool) -> int:
+    """Score how well a tool fits: what it is for must win over what other kinds it might serve."""
+    name = set(words(re.sub(r"[_.-]|(?<=[a-z])(?=[A-Z])", " ", tool.name)))
+    description = set(words(tool.description)) | set(words(" ".join(tool.parameters).replace("_", " ")))
+    scores = {each: 2 * len(name & signs) + min(3, len(description & signs)) for each, signs in _SIGNS.items()}
+    return scores[kind] if scores[kind] >= max(scores.values()) else 0
+
+
+def _parameters(tool: Tool, reading: Reading) -> tuple[str, ...]:
+    """Give the names of a tool's required parameters, as its last error corrects them."""
+    missing = re.search(r"missing[^:'\"\n]*[:]? *['\"]?([A-Za-z_]\w*(?:, *[A-Za-z_]\w*)*)['\"]?", was_refused(tool.name, reading), re.I)
+    if missing and missing.group(1).lower() not in ("required", "argument", "parameter"):
+        return tuple(re.split(r", *", missing.group(1)))
+    return tool.parameters or ("query",)
+
+
+def _fill(parameters: tuple[str, ...], wording: str, thing: str) -> tuple[tuple[str, str | int], ...]:
+    """Give every required parameter a value that its name asks for."""
+    values: list[tuple[str, str | int]] = []
+    main_is_set = False
+    for name in parameters:
+        if name.lower() in _FILL:
+            values.append((name, _FILL[name.lower()]))
+        else:
+            values.append((name, thing if fold(name) in _THING or main_is_set else wording))
+            main_is_set = True
+    return tuple(values)
+
+
+def _was_made(call: Call, reading: Reading) -> bool:
+    """Say whether the same call was made before; one that failed for a passing reason may be made twice more."""
+    asked = [(key, fold(str(value)).strip()) for key, value in call.arguments]
+    same = [step for step in reading.steps
+            if step.tool == call.tool and [(key, fold(value).strip()) for key, value in step.arguments] in (asked, [("", asked[0][1])])]
+    passing = [step for step in same if step.observation.lower().startswith("error") and _TRANSIENT.search(step.observation)]
+    return len(same) > len(passing) or len(passing) > 2
+
+
+def _unknown(reading: Reading) -> set[str]:
+    """Give the names of tools that an error called unknown."""
+    return {step.tool for step in reading.steps
+            if re.match(r"\s*error\b.*\b(?:unknown|no such|not found|does not exist|there is no).{0,10}\btool|\s*error\b.*\btool\b.{0,40}\b(?:unknown|not exist|not found)",
+                        step.observation, re.I)}

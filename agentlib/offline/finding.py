@@ -1,0 +1,199 @@
+"""From the text of observations and thoughts to values. Nothing is known here but what the text says."""
+
+import re
+from dataclasses import dataclass
+
+from .relations import BY_NAME, statements
+from .words import MEASURE, NAME, NUMBER, PLACE, YEAR, clean_name, mentions, number_in, same_name, sentences, words
+
+_LONGEST = 6000  # characters of one observation that are read
+_TITLE = re.compile(r"([^:\n.!?]{1,80}?):\s+(?=\S)")
+_ALIAS = r"(?:known|called|abbreviated|titled|written|spelled|nicknamed)(?: also| simply| better)?(?: as| to)? [\"“(]?(?:the )?"
+_KINDS = {"person": NAME, "university": NAME, "place": PLACE, "year": YEAR, "number": MEASURE}
+_PLAIN_YEAR = re.compile(YEAR)
+
+
+@dataclass(frozen=True)
+class Value:
+    """Something found: its text, its first part, and its number if it has one."""
+
+    text: str
+    items: tuple[str, ...] = ()
+    number: float | None = None
+
+    @property
+    def first(self) -> str:
+        """The first of several values."""
+        return self.items[0] if self.items else self.text
+
+    @property
+    def head(self) -> str:
+        """The first value without what follows a comma: 'London, England' is London."""
+        return self.first.split(",")[0]
+
+
+@dataclass(frozen=True)
+class Note:
+    """A piece of text to read values from: an observation with what was asked for, or a thought."""
+
+    text: str
+    asked: str = ""
+    tool: str = ""
+    is_thought: bool = False
+
+    @property
+    def title(self) -> str:
+        """The title of the article in an observation, if it is one."""
+        found = None if self.is_thought else _TITLE.match(self.text)
+        return found.group(1) if found else ""
+
+    @property
+    def body(self) -> str:
+        """The text without title and without the pointers to other articles."""
+        body = re.split(r"\n\s*See also\s*:", self.text[:_LONGEST])[0]
+        return body[len(self.title) + 1:] if self.title else body
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the tool refused."""
+        return bool(re.match(r"\s*error\b", self.text, re.I))
+
+    @property
+    def pointers(self) -> list[str]:
+        """Titles of other articles that the observation names."""
+        found = re.search(r"(?:See also\s*:|\bTry)\s*([^\n]+)", self.text)
+        return [part.strip(" .'’‘\"?") for part in re.split(r"[;,]| or ", found.group(1))] if found else []
+
+
+def about(note: Note, subject: str, loosely: bool = False) -> list[str]:
+    """Give the sentences of a note that are about the subject."""
+    if note.is_error:
+        return []
+    parts = sentences(note.body)
+    if note.is_thought:  # plans ("Next I need ...") state nothing
+        parts = [part for part in parts if not re.search(r"\bI\b", part)]
+    if note.title and not note.is_thought:
+        if same_name(note.title, subject) or _is_alias(parts[:2], subject):
+            return parts
+        if loosely and set(words(subject)) & set(words(note.title)):
+            return parts
+    elif not note.is_thought and note.asked and (mentions(note.asked, subject) or loosely):
+        return parts
+    return [part for part in parts if mentions(part, subject)]
+
+
+def find(relation: str, subject: str, notes: tuple[Note, ...], noun: str, kind: str, loosely: bool) -> Value | None:
+    """Find the value of a relation of the subject; the latest note that states it counts."""
+    found = (_find_in(note, relation, subject, noun, kind, loosely) for note in reversed(notes))
+    return next(filter(None, found), None)
+
+
+def weather(place: str, notes: tuple[Note, ...]) -> dict[str, Value] | None:
+    """Read the weather of a place: temperature, wind, humidity, sky and the whole text."""
+    for note in reversed(notes):
+        named = [part for part in re.split(r"\n|;|(?<=[a-z%C])\.\s", note.text) if mentions(part, place)]
+        if note.is_error or note.is_thought or not (named or mentions(note.asked, place)):
+            continue
+        read = _read_weather(" ".join(named) or note.text)
+        if read:
+            return read
+    return None
+
+
+def best_sentence(question: str, notes: tuple[Note, ...]) -> str:
+    """Give the sentence that shares most words with the question, or an empty text if none shares enough."""
+    wanted = set(words(question))
+    best, best_score = "", 0.0
+    for note in reversed(notes):
+        if note.is_error or note.is_thought or re.match(r"no (article|result|entry|match)", note.text, re.I):
+            continue
+        for part in sentences(note.body):
+            score = len(wanted & set(words(part))) + 0.5 * len(wanted & set(words(note.title)))
+            if score > best_score:
+                best, best_score = part, score
+    return best if best_score >= max(1.5, 0.4 * len(wanted)) else ""
+
+
+def _find_in(note: Note, relation: str, subject: str, noun: str, kind: str, loosely: bool) -> Value | None:
+    """Find the value in one note: by the relation's own patterns, else by kind in the sentence that fits best."""
+    parts = about(note, subject, loosely)
+    row = BY_NAME.get(relation)
+    if row is None:
+        return _by_kind(parts, noun or relation, kind, subject) if parts else None
+    found = []
+    for pattern in statements(relation):
+        for part in parts:
+            found += [clean_name(m.group("v")) for m in pattern.finditer(part)]
+        if any(found) and not row.many:
+            break
+    names = [name for name in found if name and not same_name(name, subject)]
+    if not names and row.turned and note.title and not note.is_thought:
+        turned = re.compile(row.turned.replace("{x}", r"(?:the )?" + re.escape(subject)), re.I)
+        names = [note.title] if any(turned.search(part) for part in sentences(note.body)) else []
+    if not names:
+        return _by_kind(parts, " ".join(row.nouns), row.kind, subject) if parts and row.kind != "thing" else None
+    return _value(names, row.kind, row.many)
+
+
+def _value(found: list[str], kind: str, many: bool) -> Value:
+    """Make one value of what was found: all of it if the relation has many, else the first."""
+    if kind in ("number", "year"):
+        return Value(found[0], (found[0],), number_in(found[0]))
+    items = [clean_name(item) for text in (found if many else found[:1]) for item in _split(text, many)]
+    unique = tuple(dict.fromkeys(item for item in items if item))
+    kept = tuple(item for item in unique if not any(item != other and item in other for other in unique))
+    return Value(joined(kept), kept)
+
+
+def _split(text: str, many: bool) -> list[str]:
+    """Split a list of names; a place keeps its commas."""
+    return re.split(r", and |, | and ", text) if many else [text]
+
+
+def joined(items: tuple[str, ...]) -> str:
+    """Join names as people do: 'A, B and C'."""
+    return " and ".join(filter(None, [", ".join(items[:-1]), items[-1] if items else ""]))
+
+
+def _by_kind(parts: list[str], noun: str, kind: str, subject: str) -> Value | None:
+    """Take a value of the right kind from the sentence that shares most words with what was asked for."""
+    wanted = set(words(noun))
+    scored = [(len(wanted & set(words(part))), part) for part in parts]
+    score, part = max(scored, key=lambda pair: pair[0], default=(0, ""))
+    if not score:
+        return None
+    if kind == "thing":
+        number = re.search(MEASURE, part)
+        return Value(part.rstrip("."), (part.rstrip("."),), number_in(number.group()) if number else None)
+    for found in re.finditer(_KINDS[kind], part):
+        text = clean_name(found.group())
+        if text and not same_name(text, subject) and not (kind == "number" and _PLAIN_YEAR.fullmatch(text)):
+            return Value(text, (text,), number_in(text) if kind in ("number", "year") else None)
+    return None
+
+
+def _is_alias(parts: list[str], subject: str) -> bool:
+    """Say whether the first sentences give the subject as another name of the article's title."""
+    name = re.escape(subject)
+    return any(re.search(rf"{_ALIAS}{name}\b|\((?:or )?{name}\)", part, re.I) for part in parts)
+
+
+def _read_weather(text: str) -> dict[str, Value] | None:
+    """Read the parts of a weather report; there must at least be a temperature or a word for the sky."""
+    degrees = re.search(r"(minus )?([-−]?\d+(?:\.\d+)?) ?(°\s?[CF]|degrees?(?: (?:Celsius|Fahrenheit))?)", text, re.I)
+    sky = re.search(r"(?:[a-z]+ )?\b(?:sun\w*|clear|cloud\w*|overcast|rain\w*|snow\w*|fog\w*|mist\w*|storm\w*|thunder\w*"
+                    r"|drizzle|showers?|haz[ey]|dry|hail)\b", text, re.I)
+    if not degrees and not sky:
+        return None
+    read = {"all": Value(re.sub(r"^[^:]{1,60}:\s*", "", text).strip().rstrip("."))}
+    if degrees:
+        number = float(degrees.group(2).replace("−", "-")) * (-1 if degrees.group(1) else 1)
+        unit = "°F" if "F" in degrees.group(3).upper() else "°C"
+        read["temperature"] = Value(f"{number:g} {unit}", (), number)
+    if sky:
+        read["sky"] = Value(sky.group().lower())
+    for key, pattern in (("wind", rf"wind[^\d.]{{0,20}}({NUMBER} ?km/h)"), ("humidity", rf"humidity[^\d.]{{0,20}}({NUMBER} ?%)")):
+        found = re.search(pattern, text, re.I)
+        if found:
+            read[key] = Value(found.group(1), (), number_in(found.group(1)))
+    return read

@@ -1,0 +1,74 @@
+"""What a question needs, as a tree: the leaves are names and numbers, each node is one thing to find out."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Name:
+    """Something that the question names: it is known as it stands."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A relation of something: the CEO of DeepMind. A relation outside the table is its own noun."""
+
+    relation: str
+    of: "Need"
+    kind: str = "thing"
+    asked: str = ""  # how the question called it
+
+
+@dataclass(frozen=True)
+class Weather:
+    """The weather of a place: all of it, temperature, wind, humidity, sky; or a yes-or-no question about it."""
+
+    what: str
+    place: "Need"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A number to work out; `{0}`, `{1}` stand for the parts. `said` words the result `{v}`."""
+
+    template: str
+    parts: tuple["Need", ...] = ()
+    said: str = "{v}"
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The thing with the highest (or lowest) measure; `claim` is the one that a yes-or-no question names."""
+
+    word: str
+    highest: bool
+    things: tuple["Need", ...]
+    measures: tuple["Need", ...]
+    claim: int | None = None
+    unit: str = ""  # set when the question is by how much
+
+
+@dataclass(frozen=True)
+class Both:
+    """Several questions in one."""
+
+    parts: tuple["Need", ...]
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Something to say without looking anything up."""
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Open:
+    """A question that the grammar does not cover."""
+
+    text: str
+
+
+Need = Name | Fact | Weather | Formula | Pick | Both | Talk | Open

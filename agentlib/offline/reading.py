@@ -1,0 +1,216 @@
+"""From a request to what it asks for: the format, the tools, the question, and the steps taken so far.
+
+The server keeps nothing between requests. Everything is read again, each time, from the messages alone.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+
+from .finding import Note
+
+_LABEL = re.compile(r"^[ \t*#]*(Question|Thought|Action Input|Action|Observation|Final Answer|Answer|Format error)"
+                    r"[ \t*]*[:：][ \t*]*", re.M | re.I)
+_SIGNATURE = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*\s*\(([^()\n]*(?:\([^()]*\)[^()\n]*)*)\)[`*]*"
+                        r"(?:\s*->\s*\w+)?\s*[:：–—-]*\s*(.*)$", re.M)
+_NAMED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*\s*[:：]\s*(.+)$", re.M)
+_PAIR = re.compile(r"([A-Za-z_]\w*)\s*[=:]\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^,()]+))")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as the request describes it."""
+
+    name: str
+    parameters: tuple[str, ...]  # the required ones
+    description: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action and what came back."""
+
+    tool: str
+    arguments: tuple[tuple[str, str], ...]
+    observation: str
+
+    @property
+    def asked(self) -> str:
+        """The values of the arguments."""
+        return " ".join(value for _, value in self.arguments)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the model understood of a request."""
+
+    question: str
+    earlier: tuple[tuple[str, str], ...]  # questions and answers before this one
+    tools: tuple[Tool, ...]
+    has_format: bool
+    writes_thoughts: bool
+    action_style: str  # call, json or input
+    steps: tuple[Step, ...]
+    notes: tuple[Note, ...]  # thoughts and observations in their order
+    had_format_error: bool
+    seed: int
+
+
+def read(messages: list[dict], seed: int) -> Reading:
+    """Read a request's messages."""
+    instructions, lines = _split_messages(messages)
+    question, earlier, lines = _last_question(lines)
+    steps, notes = _steps(lines)
+    labels = {m.group(1).lower() for m in _LABEL.finditer(instructions)}
+    tools = _tools(instructions)
+    return Reading(question, earlier, tools, bool(labels & {"action", "final answer"}), "thought" in labels,
+                   _style(instructions), steps, notes, bool(lines) and lines[-1][0] == "format error", seed)
+
+
+def text_of(message: dict) -> str:
+    """Give the text of a message, whose content may be a string, a list of parts, or nothing."""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text") or "" for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+
+
+def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
+    """Give the instructions, and the rest of the conversation as (label, text) lines."""
+    instructions, lines = [], []
+    for message in messages:
+        text, role = text_of(message), message.get("role")
+        if role in ("system", "developer"):
+            instructions.append(text)
+            continue
+        start = text.rfind("Question:")
+        if role == "user" and start > 0 and not lines:
+            instructions.append(text[:start])
+            text = text[start:]
+        lines += _labelled(text, "said" if role == "assistant" else "user")
+    return "\n".join(instructions), lines
+
+
+def _labelled(text: str, unlabelled: str) -> list[tuple[str, str]]:
+    """Cut a text at its labels; what stands before the first gets the given label."""
+    marks = list(_LABEL.finditer(text))
+    first = text[: marks[0].start()] if marks else text
+    lines = [(unlabelled, first.strip())] if first.strip() or not marks else []
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    for mark, end in zip(marks, ends, strict=True):
+        label = mark.group(1).lower()
+        if label == "format error":
+            return [*lines, (label, text[mark.end():].strip())]
+        lines.append((label, text[mark.end():end].strip()))
+    return lines
+
+
+def _last_question(lines: list[tuple[str, str]]) -> tuple[str, tuple, list[tuple[str, str]]]:
+    """Give the last question, the turns before it, and the lines after it."""
+    asking = "question" if any(label == "question" for label, _ in lines) else "user"
+    places = [i for i, (label, text) in enumerate(lines) if label == asking and (text or asking == "question")]
+    turns = []
+    for start, end in zip(places, [*places[1:], len(lines)], strict=True):
+        answers = [text for label, text in lines[start + 1:end] if label in ("final answer", "answer", "said")]
+        turns.append((lines[start][1], answers[-1] if answers else ""))
+    if not turns:
+        return "", (), lines
+    return turns[-1][0], tuple(turns[:-1]), lines[places[-1] + 1:]
+
+
+def _steps(lines: list[tuple[str, str]]) -> tuple[tuple[Step, ...], tuple[Note, ...]]:
+    """Pair actions with their observations, and keep thoughts and observations as notes."""
+    steps, notes, call = [], [], None
+    for label, text in lines:
+        if label == "thought":
+            notes.append(Note(text, is_thought=True))
+        elif label == "action":
+            call = parse_action(text)
+        elif label == "action input" and call:
+            call = (call[0], _arguments(text))
+        elif label == "observation":
+            tool, arguments = call or ("", ())
+            steps.append(Step(tool, arguments, text))
+            notes.append(Note(text, steps[-1].asked, tool))
+            call = None
+    return tuple(steps), tuple(notes)
+
+
+def parse_action(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Read an action in any of the layouts that a prompt may ask for."""
+    text = text.strip().strip("`").strip()
+    if text.startswith("{"):
+        try:
+            data, _ = json.JSONDecoder().raw_decode(text)
+        except (ValueError, RecursionError):
+            return "", ()
+        arguments = data.get("arguments", data.get("args", data.get("parameters")))
+        return str(data.get("name", data.get("tool", ""))), _pairs(arguments)
+    name, bracket, rest = text.partition("(")
+    return name.strip().split("\n")[0], _arguments(rest.rsplit(")", 1)[0]) if bracket else ()
+
+
+def _arguments(text: str) -> tuple[tuple[str, str], ...]:
+    """Read arguments: JSON, name=value pairs, or one bare value."""
+    text = text.strip()
+    if text.startswith("{"):
+        try:
+            return _pairs(json.JSONDecoder().raw_decode(text)[0])
+        except (ValueError, RecursionError):
+            return ()
+    pairs = tuple((m.group(1), next(g for g in m.groups()[1:] if g is not None).strip()) for m in _PAIR.finditer(text))
+    return pairs or ((("", text.strip("'\"")),) if text else ())
+
+
+def _pairs(data: object) -> tuple[tuple[str, str], ...]:
+    """Make pairs of a JSON object."""
+    return tuple((str(key), str(value)) for key, value in data.items()) if isinstance(data, dict) else ()
+
+
+def _tools(text: str) -> tuple[Tool, ...]:
+    """Find the tools that the instructions describe: signatures in a list, JSON schemas, or named lines."""
+    found = [Tool(m.group(1), _required(m.group(2)), m.group(3).strip()) for m in _SIGNATURE.finditer(text)]
+    found = found or _from_json(text)
+    if not found and re.search(r"\btools?\b", text, re.I):
+        found = [Tool(m.group(1), (), m.group(2)) for m in _NAMED.finditer(text) if not _LABEL.match(m.group(1) + ":")]
+    return tuple(dict((tool.name, tool) for tool in found).values())
+
+
+def _required(signature: str) -> tuple[str, ...]:
+    """Give the names of the parameters that have no default."""
+    parts = re.split(r",(?![^\[({]*[\])}])", signature)
+    names = [part.split(":")[0].split("=")[0].strip() for part in parts
+             if part.strip() and "=" not in part and "optional" not in part.lower() and "?" not in part.split(":")[0]]
+    return tuple(name.strip("*` ") for name in names if re.match(r"^[`*]*[A-Za-z_]\w*", name))
+
+
+def _from_json(text: str) -> list[Tool]:
+    """Find tools given as JSON objects with a name and parameters, alone or in a list."""
+    tools: list[Tool] = []
+    at, decoder = 0, json.JSONDecoder()
+    while "parameters" in text and (mark := re.compile(r"[\[{]").search(text, at)):
+        try:
+            data, at = decoder.raw_decode(text, mark.start())
+        except (ValueError, RecursionError):
+            at = mark.start() + 1
+            continue
+        tools += [tool for item in (data if isinstance(data, list) else [data]) if (tool := tool_from_schema(item))]
+    return tools
+
+
+def tool_from_schema(item: object) -> Tool | None:
+    """Read one tool of the API's own layout."""
+    body = item.get("function", item) if isinstance(item, dict) else None
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str) or not isinstance(body.get("parameters"), dict):
+        return None
+    schema = body["parameters"]
+    properties = schema.get("properties") if isinstance(schema.get("properties"), dict) else schema
+    required = schema.get("required") if isinstance(schema.get("required"), list) else list(properties)
+    return Tool(body["name"], tuple(str(name) for name in required), str(body.get("description") or ""))
+
+
+def _style(instructions: str) -> str:
+    """Say how the prompt's own example writes an action: a call, JSON, or a separate input line."""
+    if re.search(r"^\s*Action Input\s*[:：]", instructions, re.M | re.I):
+        return "input"
+    return "json" if re.search(r"^\s*Action\s*[:：]\s*`{0,3}(?:json)?\s*\{", instructions, re.M | re.I) else "call"

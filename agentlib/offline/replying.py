@@ -1,0 +1,95 @@
+"""From a reading to the text of a reply, written piece by piece, as a model writes it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from . import memory
+from .arithmetic import in_head
+from .choosing import Call
+from .finding import Note
+from .needs import Fact, Weather
+from .reading import Reading, Step
+from .relations import BY_NAME
+from .thinking import Mind, Want, noun_of
+from .wording import answer_of, thought_of
+from .words import plain
+
+_MOST_INVENTED = 8  # so many observations it makes up in a row when nothing stops it
+
+
+@dataclass(frozen=True)
+class Move:
+    """What the model decided: a call of a tool, or an answer; with the thought that goes with it."""
+
+    thought: str
+    call: Call | None
+    answer: str
+    want: Want | None = None
+
+
+def decide(reading: Reading) -> Move:
+    """Think once."""
+    mind = Mind(reading)
+    if isinstance(mind.result, Want):
+        return Move(thought_of(mind), mind.result.call, "", mind.result)
+    return Move(thought_of(mind), None, answer_of(mind))
+
+
+def write(reading: Reading) -> Iterator[str]:
+    """Write a reply. After an action the model writes on: it makes up the observation, unless someone stops reading."""
+    for turn in range(_MOST_INVENTED):
+        move = decide(reading)
+        yield ("\n" if turn else "") + finished(_text(move, reading), reading)
+        if move.want is None:
+            return
+        observation = invented(move.want)
+        yield f"\nObservation: {observation}"
+        reading = _with_step(reading, move, observation)
+
+
+def finished(text: str, reading: Reading) -> str:
+    """Every finished turn passes through here: the place for faults that a lesson asks for."""
+    return text
+
+
+def invented(want: Want) -> str:
+    """Make up what a tool might say: from memory, true or not, else by a plausible guess."""
+    if want.kind == "sum":
+        number = in_head(want.subject)
+        return plain(number) if number is not None else "Error: cannot read the expression"
+    if want.kind == "weather" and isinstance(want.need, Weather):
+        return memory.invented_weather(want.subject)
+    if isinstance(want.need, Fact) and want.need.relation in BY_NAME:
+        row = BY_NAME[want.need.relation]
+        value = memory.recall(row.name, want.subject) or memory.guess(row.name, row.kind, want.subject)
+        if value:
+            said = row.said.format(x=want.subject, v=value)
+            return f"{want.subject}: {said[0].upper()}{said[1:]}."
+    noun = noun_of(want.need) if isinstance(want.need, Fact) else "question"
+    return f"No article matches '{want.subject}' and '{noun}'."
+
+
+def _text(move: Move, reading: Reading) -> str:
+    """Put a move into the format that the prompt asks for."""
+    if not reading.has_format:
+        return move.answer or move.thought
+    lines = [f"Thought: {move.thought}"] if reading.writes_thoughts else []
+    return "\n".join([*lines, _action(move.call, reading.action_style) if move.call else f"Final Answer: {move.answer}"])
+
+
+def _action(call: Call, style: str) -> str:
+    """Write an action as a call, as JSON, or with a separate input line."""
+    arguments = dict(call.arguments)
+    if style == "json":
+        return "Action: " + json.dumps({"name": call.tool, "arguments": arguments}, ensure_ascii=False)
+    if style == "input":
+        return f"Action: {call.tool}\nAction Input: {json.dumps(arguments, ensure_ascii=False)}"
+    return f"Action: {call.tool}({', '.join(f'{key}={json.dumps(value, ensure_ascii=False)}' for key, value in arguments.items())})"
+
+
+def _with_step(reading: Reading, move: Move, observation: str) -> Reading:
+    """Add a step to what was read, as if it had been in the request."""
+    step = Step(move.call.tool, tuple((key, str(value)) for key, value in move.call.arguments), observation)
+    thought = (Note(move.thought, is_thought=True),) if reading.writes_thoughts else ()
+    return replace(reading, steps=(*reading.steps, step), notes=(*reading.notes, *thought, Note(observation, step.asked, step.tool)))

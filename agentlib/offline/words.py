@@ -1,0 +1,98 @@
+"""Small tools for text that every other module here uses: words, names, sentences, and a seeded choice."""
+
+import re
+import unicodedata
+import zlib
+
+# A capitalised name: "Demis Hassabis", "J. K. Rowling", "University of Cambridge", "King's College London".
+_CAPITAL = r"(?:[A-Z]\.|(?:St|Dr|Mt|Jr)\.|[A-ZÀ-ÖØ-Þ0-9][\w'’&-]*)"
+_LINK = r"(?:of|the|de|la|le|van|von|der|du|da|di|del|&|al|bin)"
+NAME = rf"{_CAPITAL}(?: (?:{_LINK} ){{0,2}}{_CAPITAL}){{0,7}}"
+LIST = rf"{NAME}(?:(?:, and |, | and )(?:the )?{NAME}){{0,7}}"
+PLACE = rf"{NAME}(?:, (?:the )?{NAME}){{0,3}}"
+YEAR = r"\b(?:1\d{3}|20\d{2}|[3-9]\d{2})\b(?! ?(?:km|m|metres|meters|people))(?: BC)?"
+NUMBER = r"[-−]?\d[\d,]*(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?"
+MEASURE = (rf"{NUMBER}(?: ?(?:%|°C|°F|metres?|meters?|m\b|km/h|km²|km\b|kilometres?|kilometers?|feet|miles?|degrees?"
+           r"|square kilometres|years?|inhabitants|people|dollars?|euros?|elements?|kelvin|kg|tonnes?))?")
+
+_STOP = frozenset("""a an and are as at be been by can could did do does for from had has have he her hers him his how i in
+is it its me my of on or our she so than that the their them then there these they this to us was we were what when where
+which who whom whose why will with would you your please tell about into also now today currently much many""".split())
+_GENERIC = frozenset("inc corp corporation company co ltd plc group the of mount mt river city novel book".split())
+_PRONOUNS = frozenset("he she it its his her they their the this that in on at a an as by and since".split())
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_BREAK = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Mt|Jr)\.)\s+(?=[\"“(]?[^\W_a-z])|\n+")
+_SCALE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+
+
+def choose(seed: int, key: str, options: tuple):
+    """Choose one of the options: always the same one for the same seed and key."""
+    return options[zlib.crc32(f"{seed}|{key}".encode(errors="replace")) % len(options)]
+
+
+def fold(text: str) -> str:
+    """Give the text in lower case without accents: 'São Paulo' becomes 'sao paulo'."""
+    plain = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in plain if not unicodedata.combining(c)).lower()
+
+
+def stem(word: str) -> str:
+    """Cut off a possessive and a plural, so that 'cities', 'city' and "city's" are one word."""
+    word = re.sub(r"['’]s?$", "", word)
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def words(text: str) -> list[str]:
+    """Give the telling words of a text: folded, stemmed, without the small ones."""
+    return [stem(word) for word in _WORD.findall(fold(text)) if stem(word) not in _STOP]
+
+
+def sentences(text: str) -> list[str]:
+    """Split a text into sentences."""
+    return [part.strip() for part in _BREAK.split(text) if part.strip()]
+
+
+def same_name(title: str, name: str) -> bool:
+    """Say whether a title names the same thing: 'Demis Hassabis' and 'Hassabis', 'Apple Inc.' and 'Apple'.
+
+    'Google DeepMind' is DeepMind and not Google; 'University of Oxford' is not Oxford.
+    """
+    whole, part = [[w for w in words(text) if w not in _GENERIC] for text in (title, name)]
+    if not whole or not part or sorted(whole) == sorted(part):
+        return bool(whole) and sorted(whole) == sorted(part)
+    if len(part) == 1 and part[0].isalpha() and name.strip().isupper() and len(name.strip()) > 1:
+        return part[0] == "".join(w[0] for w in whole)
+    if len(part) > len(whole):
+        whole, part, title = part, whole, name
+    return whole[-len(part):] == part and not re.search(r" (?:of|for|in|de) ", title.lower())
+
+
+def mentions(text: str, name: str) -> bool:
+    """Say whether a text contains every telling word of a name."""
+    wanted = [word for word in words(name) if word not in _GENERIC]
+    return bool(wanted) and set(wanted) <= set(words(text))
+
+
+def clean_name(text: str) -> str:
+    """Cut what is not part of a name from its ends; an empty text means that it was no name."""
+    text = re.sub(r"^(?:the|The) ", "", text.strip(" ,.;:'\"“”()"))
+    text = re.sub(r"['’]s$", "", text)
+    return "" if text.lower() in _PRONOUNS else text
+
+
+def number_in(text: str) -> float | None:
+    """Read the first number of a text: '8,849 metres' is 8849, 'about 21.5 million' is 21500000."""
+    found = re.search(NUMBER, text)
+    if not found:
+        return None
+    digits, _, scale = found.group().replace("−", "-").replace(",", "").partition(" ")
+    value = float(digits) * _SCALE.get(scale, 1)
+    return float(round(value)) if scale else value
+
+
+def plain(number: float) -> str:
+    """Write a number without needless digits: 21.0 is '21'."""
+    rounded = round(number, 6)
+    return str(int(rounded)) if rounded == int(rounded) else repr(rounded)
