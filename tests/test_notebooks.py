@@ -128,10 +128,10 @@ CELLS = {
     "the network in a child": (
         code(
             "import subprocess, sys\n"
-            "code = 'import socket; socket.create_connection((\"192.0.2.1\", 80), timeout=1)'\n"
-            "child = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)\n"
-            "print(child.stderr.splitlines()[-1].split(':')[1])",
-            stream(" The network is blocked in tests and notebooks\n"),
+            "code = 'import socket\\ntry: socket.create_connection((\"192.0.2.1\", 80), timeout=1)\\n'\n"
+            "code += 'except RuntimeError as error: print(error)'\n"
+            "print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout)",
+            stream("The network is blocked in tests and notebooks: 192.0.2.1 (only loopback is open).\n\n"),
         ),
         None,
     ),
