@@ -75,6 +75,37 @@ def as_arguments(data: object) -> dict:
     return data if isinstance(data, dict) else {"0": data}
 
 
+NO_TOOL = re.compile(
+    r"[ \t*_`\"']*+(?:none|null|nil|n/?a|no (?:action|tool)|not? (?:needed|required)|nothing)\b", re.IGNORECASE
+)
+_WRAPPERS = ("tool_calls", "tool_call", "function_call", "function", "action")
+_NAMES = ("name", "tool", "tool_name", "action", "function")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input")
+
+
+def named_call(data: dict) -> tuple[str, dict]:
+    """Read a JSON call in its common spellings, also inside wrappers such as {"tool_call": …}."""
+    data = _unwrapped(data)
+    name = next((data[key] for key in _NAMES if key in data), None)
+    if not isinstance(name, str) or not name.strip() or NO_TOOL.match(name):
+        raise Unreadable('its JSON names no tool; write {"name": "tool_name", "arguments": {…}}')
+    given = [data[key] for key in _ARGUMENTS if key in data]
+    if not given and len(data) > 1:  # what else is there may be meant as arguments, or the whole may be no call
+        raise Unreadable('its JSON has no arguments; write {"name": "tool_name", "arguments": {…}}')
+    return name.strip(), as_arguments(given[0] if given else {})
+
+
+def _unwrapped(data: dict) -> dict:
+    while inner := next((data[key] for key in _WRAPPERS if isinstance(data.get(key), dict | list)), None):
+        if isinstance(inner, list) and len(inner) > 1:
+            raise Unreadable("its JSON asks for several actions at once; write one")
+        inner = inner[0] if isinstance(inner, list) else inner
+        if not isinstance(inner, dict):
+            break
+        data = inner
+    return data
+
+
 _STRING_OR_BRACKET = re.compile(
     r"""\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|[()\[\]{}（）]""",
     re.DOTALL,
@@ -94,7 +125,7 @@ def closing(text: str, start: int) -> int:
 
 
 def _call_arguments(inner: str) -> dict:
-    call = _expression(f"f({inner}\n)")
+    call = _expression(f"f({_STRING_OR_BRACKET.sub(_on_one_line, inner)}\n)")
     if not isinstance(call, ast.Call) or any(keyword.arg is None for keyword in call.keywords):
         raise ValueError(inner)
     arguments = {str(i): _literal(node) for i, node in enumerate(call.args)}
@@ -105,18 +136,29 @@ def _call_arguments(inner: str) -> dict:
     return arguments
 
 
+def _on_one_line(token: re.Match) -> str:
+    """Escape the raw newlines of a string: models write them between single quotes, Python does not read them there."""
+    if token[0].startswith(('"""', "'''")):
+        return token[0]
+    return re.sub(r"\\.|[\r\n]", lambda m: {"\r": r"\r", "\n": r"\n"}.get(m[0], m[0]), token[0], flags=re.DOTALL)
+
+
 def _bare_arguments(inner: str) -> dict:
     """Give unquoted text as the one argument that it can be: `New York`, or `city=New York`."""
     name, equals, value = inner.partition("=")
     if not equals or not name.strip().isidentifier():
-        return {"0": _without_quotes(inner)}
+        return {"0": without_quotes(inner)}
     if re.search(r",\s*+\w++\s*+=", value):
         raise Unreadable(f"the values in {inner[:60]!r} need quotes")
-    return {name.strip(): _without_quotes(value.strip())}
+    return {name.strip(): without_quotes(value.strip())}
 
 
-def _without_quotes(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
+
+
+def without_quotes(text: str) -> str:
+    """Take off the quotes around a text."""
+    return text[1:-1] if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] else text
 
 
 def _expression(source: str) -> ast.expr:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .notation import MAX_LENGTH, Unreadable, as_arguments, read_call, read_json, read_object, to_json
+from .notation import (
+    MAX_LENGTH, NO_TOOL, Unreadable, as_arguments, named_call, read_call, read_json, read_object, to_json, without_quotes,
+)  # fmt: skip
 
 THOUGHT, ACTION, ACTION_INPUT, OBSERVATION, FINAL_ANSWER = (
     "Thought", "Action", "Action Input", "Observation", "Final Answer",
@@ -80,16 +82,18 @@ _LABELS = {
 }  # fmt: skip
 _LABEL = re.compile(
     rf"^[ \t>*_#`-]*+({'|'.join(sorted(_LABELS, key=len, reverse=True))})[ \t]*+\d*+[ \t*_`]*+[:：][*_`]*+[ \t]*+",
-    re.IGNORECASE | re.MULTILINE,
+    re.ASCII | re.IGNORECASE | re.MULTILINE,  # ASCII: else "ı" is an "i", and no key of _LABELS
 )
-_THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+# What a reasoning model thinks aloud: blocks that start a line (elsewhere the tag is only talked about), also cut off
+# ones, and the head of a reply whose opening tag stands in the prompt.
+_THINK = re.compile(
+    r"^[ \t]*+<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A(?:(?!<think).)*?</think(?:ing)?>[ \t]*+$",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
 _FENCE = re.compile(r"\s*+(?:```[ \t]*+\w*+\s*+)?")
 _FENCE_END = re.compile(r"\s*+```")
 _PADDING = " \t\r\n*`"
-_TOOL = re.compile(r"[*_`\"']*+([A-Za-z][\w.-]*+)[*_`\"']*+[ \t]*+")
-_NO_TOOL = re.compile(
-    r"[ \t*_`\"']*+(?:none|null|nil|n/?a|no (?:action|tool)|not? (?:needed|required)|nothing)\b", re.IGNORECASE
-)
+_TOOL = re.compile(r"[*_`\"']*+([Ff]inal [Aa]nswer|[A-Za-z][\w.-]*+)[*_`\"']*+[ \t]*+")
 _KINDS = {OBSERVATION: "invented_observation", ACTION: "extra_action", FINAL_ANSWER: "early_answer"}
 DISCARDS = (*_KINDS.values(), "trailing_text")  # the kinds of notes on what follows the first action or answer
 _FINISH = {"finish", "final_answer", "final answer"}
@@ -100,9 +104,9 @@ def parse(text: str) -> Action | Answer | Nothing:
     visible = _THINK.sub("", text)
     if not visible.strip():
         return Nothing("", "your reply is empty")
-    marks = [_Mark(m.start(), m.end(), _LABELS[" ".join(m[1].lower().split())]) for m in _LABEL.finditer(visible)]
+    marks = [_Mark(m.start(), m.end(), _LABELS[m[1].lower()]) for m in _LABEL.finditer(visible)]
     for mark in marks:
-        if mark.label == ACTION and not _NO_TOOL.match(visible, mark.end):
+        if mark.label == ACTION and not NO_TOOL.match(visible, mark.end):
             return _read_action(visible, mark, marks)
         if mark.label == FINAL_ANSWER:
             return _read_answer(visible, mark, marks)
@@ -138,11 +142,13 @@ def _read_action(text: str, mark: _Mark, marks: list[_Mark]) -> Action | Answer 
     return _action_or_finish(thought, call, text, marks)
 
 
-def _action_or_finish(thought: str, call: _Call, text: str, marks: list[_Mark]) -> Action | Answer:
+def _action_or_finish(thought: str, call: _Call, text: str, marks: list[_Mark]) -> Action | Answer | Nothing:
     """Make the result of a call that was read. The paper's `Finish[answer]` and its like are the final answer."""
     accepted, notes = text[: call.end].strip(), call.notes + _discarded(text, call.end, marks)
-    if call.tool.lower() in _FINISH and len(call.arguments) == 1:
-        (answer,) = call.arguments.values()
+    if call.tool.lower() in _FINISH and len(call.arguments) <= 1:
+        answer = next(iter(call.arguments.values()), "")
+        if answer in ("", None):
+            return Nothing(thought, f"its {FINAL_ANSWER} is empty")
         return Answer(thought, answer if isinstance(answer, str) else to_json(answer), accepted, notes)
     return Action(thought, call.tool, to_json(call.arguments), accepted, notes)
 
@@ -161,7 +167,7 @@ def _read_unlabelled(text: str) -> Action | Answer | Nothing:
     found = read_json(text, _skip_fence(text, 0))
     if found and isinstance(found[0], dict) and not text[found[1] :].strip(_PADDING):
         try:
-            call = _Call(*_named_call(found[0]), len(text), (Note("no_label", ACTION),))
+            call = _Call(*named_call(found[0]), len(text), (Note("no_label", ACTION),))
             return _action_or_finish("", call, text, [])
         except Unreadable as problem:
             return Nothing("", str(problem))
@@ -173,7 +179,7 @@ def _read_call(text: str, mark: _Mark, following: _Mark | None) -> _Call:
     start = _skip_fence(text, mark.end)
     if text.startswith("{", start):
         data, end = read_object(text, start)
-        return _Call(*_named_call(data), _skip_fence_end(text, end))
+        return _Call(*named_call(data), _skip_fence_end(text, end))
     name = _TOOL.match(text, start)
     if not name or (following and name.start(1) >= following.start):
         raise Unreadable(f"its {ACTION} names no tool")
@@ -182,7 +188,7 @@ def _read_call(text: str, mark: _Mark, following: _Mark | None) -> _Call:
         return _read_input(text, tool, name.end(), following)
     if text[name.end() : name.end() + 1] in ("(", "[", "（"):
         arguments, end, bare = read_call(text, name.end())
-        return _Call(tool, arguments, end, (Note("bare_text", bare),) if bare else ())
+        return _Call(tool, arguments, _skip_fence_end(text, end), (Note("bare_text", bare),) if bare else ())
     unlabelled = _skip_fence(text, name.end())
     if text.startswith("{", unlabelled):
         arguments, end = read_object(text, unlabelled)
@@ -195,6 +201,8 @@ def _read_call(text: str, mark: _Mark, following: _Mark | None) -> _Call:
 def _read_input(text: str, tool: str, named: int, mark: _Mark) -> _Call:
     """Read what follows an Action Input label: a JSON value, or else the bare text of the one parameter."""
     skipped = text[named : mark.start].strip(_PADDING)
+    if skipped and skipped[0] not in "([（":  # `delete is not needed` asks for no tool
+        raise Unreadable(f"its {ACTION} is more than the name of a tool")
     notes = (Note("ignored", skipped),) if skipped else ()
     start = _skip_fence(text, mark.end)
     if text.startswith("{", start):
@@ -209,23 +217,20 @@ def _read_input(text: str, tool: str, named: int, mark: _Mark) -> _Call:
     value = read_json(bare, 0)
     if value and value[1] == len(bare):
         return _Call(tool, as_arguments(value[0]), end, notes)
-    return _Call(tool, {"0": bare} if bare else {}, end, (*notes, Note("bare_text", bare)))
-
-
-def _named_call(data: dict) -> tuple[str, dict]:
-    """Read a JSON call in its common spellings, also inside one wrapper such as {"tool_call": …}."""
-    wrapped = [data[key] for key in ("tool_calls", "tool_call", "function_call", "function", "action") if key in data]
-    inner = wrapped[0][0] if wrapped and isinstance(wrapped[0], list) and wrapped[0] else (wrapped or [data])[0]
-    data = inner if isinstance(inner, dict) else data
-    name = next((data[key] for key in ("name", "tool", "tool_name", "action", "function") if key in data), None)
-    spellings = ("arguments", "parameters", "args", "input", "action_input", "tool_input")
-    if not isinstance(name, str) or not name.strip() or _NO_TOOL.match(name):
-        raise Unreadable('its JSON names no tool; write {"name": "tool_name", "arguments": {…}}')
-    return name.strip(), as_arguments(next((data[key] for key in spellings if key in data), {}))
+    if not bare:
+        return _Call(tool, {}, end, notes)
+    return _Call(tool, {"0": without_quotes(bare)}, end, (*notes, Note("bare_text", bare)))
 
 
 def _thought(before: str) -> str:
-    return _LABEL.sub("", before).strip(_PADDING)
+    """Give the text without its labels, and without lines such as `Action: None`."""
+    kept = (line for line in before.split("\n") if not _declines(line))
+    return _LABEL.sub("", "\n".join(kept)).strip(_PADDING)
+
+
+def _declines(line: str) -> bool:
+    label = _LABEL.match(line)
+    return bool(label and _LABELS[label[1].lower()] in (ACTION, ACTION_INPUT) and NO_TOOL.match(line, label.end()))
 
 
 def _discarded(text: str, end: int, marks: list[_Mark]) -> tuple[Note, ...]:
