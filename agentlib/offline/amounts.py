@@ -55,8 +55,10 @@ def compare(text: str, phrase: Phrase) -> Need | None:
     word, before, after = found.group(1).lower(), text[: found.start()], text[found.end():]
     if re.search(r"\bthan\b", after):
         return _than(word, before, after, text, phrase)
-    rest = _HEAD.sub("", after)
-    listed = rest if re.search(r" (?:or|and) |,", rest) else _TAIL.sub("", _HEAD.sub("", before))
+    if word in ("before", "after") and _bare(before) and re.match(r"(?:was|is|were|did)\b", text, re.I):
+        return _than(word, before, " than " + after, text, phrase)
+    rest = _HEAD.sub("", after.strip())
+    listed = rest if re.search(r" (?:or|and) |,", rest) else _bare(before)
     return _pick(word, listed, text, phrase)
 
 
@@ -86,10 +88,15 @@ def event(text: str, phrase: Phrase, ask: Callable[[str], Need | None]) -> Need 
     return Fact("published", phrase(found.group("x")), "year") if found else None
 
 
+def _bare(text: str) -> str:
+    """Cut the words of the question itself from both ends."""
+    return _TAIL.sub("", _HEAD.sub("", text.strip())).strip()
+
+
 def _than(word: str, before: str, after: str, text: str, phrase: Phrase) -> Need | None:
     """'Is A warmer than B?', 'How many degrees warmer is A than B?', 'Is it warmer in A than in B?'."""
     left, right = re.split(r"\bthan\b", after, maxsplit=1)
-    first = _TAIL.sub("", _HEAD.sub("", left)) or _TAIL.sub("", _HEAD.sub("", before))
+    first = _bare(left) or _bare(before)
     first = re.sub(r" (?:born|founded|published)$", "", first)
     how_much = bool(re.match(r"(?:by )?how (?:much|many)", text, re.I))
     things = [first, re.sub(r"^(?:in|on|at|of|it is in|is it in|was|is|were) ", "", right.strip(" ,?"))]
@@ -129,7 +136,7 @@ def _difference(text: str, phrase: Phrase) -> Need | None:
     """'How many years passed between A and B?', 'the temperature difference between A and B', 'how many years after A was B?'."""
     found = re.fullmatch(r"how (?:many years|much time|long)(?: (?:passed|are there|were there|lie|lay|went by|is it|are|was there|elapsed))? between (?P<a>.+?) and (?P<b>.+)", text, re.I)
     if found:
-        first, second = _parallel(found.group("a"), found.group("b"))
+        first, second = _parallel(found.group("a"), re.sub(r"\b(?:his|her|its|their) (\w+)$", r"\1 of " + re.sub(r".* of ", "", found.group("a")), found.group("b")))
         years = [event(part, phrase, lambda question: _ask(question)) for part in (first, second)]
         return Formula("abs({1} - {0})", tuple(years), "{v} years") if all(years) else None
     found = re.fullmatch(r"how (?:many years|long) (?P<w>after|before) (?P<a>.+?) (?:was|did|were) (?P<b>.+)", text, re.I)

@@ -70,12 +70,15 @@ def about(note: Note, subject: str, loosely: bool = False) -> list[str]:
     if note.is_error:
         return []
     parts = sentences(note.body)
+    dated = re.fullmatch(r"(.+?)(?: (?:in|of|for))? (\d{4})", subject)
+    if dated and same_name(note.title, dated.group(1)):
+        return [part for part in parts if dated.group(2) in part]
     if note.is_thought:  # plans ("Next I need ...") state nothing
         parts = [part for part in parts if not re.search(r"\bI\b", part)]
     if note.title and not note.is_thought:
         if same_name(note.title, subject) or _is_alias(parts[:2], subject):
             return parts
-        if loosely and set(words(subject)) & set(words(note.title)):
+        if loosely and (set(words(subject)) & set(words(note.title)) or words(note.asked) == words(subject)):
             return parts
     elif not note.is_thought and note.asked and (mentions(note.asked, subject) or loosely):
         return parts
@@ -84,8 +87,12 @@ def about(note: Note, subject: str, loosely: bool = False) -> list[str]:
 
 def find(relation: str, subject: str, notes: tuple[Note, ...], noun: str, kind: str, loosely: bool) -> Value | None:
     """Find the value of a relation of the subject; the latest note that states it counts."""
-    found = (_find_in(note, relation, subject, noun, kind, loosely) for note in reversed(notes))
-    return next(filter(None, found), None)
+    for how in (_stated, _by_kind):
+        found = (how(note, relation, subject, noun, kind, loosely) for note in reversed(notes))
+        value = next(filter(None, found), None)
+        if value:
+            return value
+    return None
 
 
 def weather(place: str, notes: tuple[Note, ...]) -> dict[str, Value] | None:
@@ -100,8 +107,8 @@ def weather(place: str, notes: tuple[Note, ...]) -> dict[str, Value] | None:
     return None
 
 
-def best_sentence(question: str, notes: tuple[Note, ...]) -> str:
-    """Give the sentence that shares most words with the question, or an empty text if none shares enough."""
+def best_sentence(question: str, notes: tuple[Note, ...], least: float = 0.4) -> str:
+    """Give the sentence that shares most words with the question; an empty text if it has less than that part of them."""
     wanted = set(words(question))
     best, best_score = "", 0.0
     for note in reversed(notes):
@@ -111,15 +118,17 @@ def best_sentence(question: str, notes: tuple[Note, ...]) -> str:
             score = len(wanted & set(words(part))) + 0.5 * len(wanted & set(words(note.title)))
             if score > best_score:
                 best, best_score = part, score
-    return best if best_score >= max(1.5, 0.4 * len(wanted)) else ""
+    return best if best_score >= max(4 * least, least * len(wanted)) else ""
 
 
-def _find_in(note: Note, relation: str, subject: str, noun: str, kind: str, loosely: bool) -> Value | None:
-    """Find the value in one note: by the relation's own patterns, else by kind in the sentence that fits best."""
+def _stated(note: Note, relation: str, subject: str, noun: str, kind: str, loosely: bool) -> Value | None:
+    """Find the value in one note by the relation's own patterns; of other relations by 'the NOUN is VALUE'."""
     parts = about(note, subject, loosely)
     row = BY_NAME.get(relation)
     if row is None:
-        return _by_kind(parts, noun or relation, kind, subject) if parts else None
+        pattern = rf"(?i:\b{re.escape(noun)}s?(?: of [^.,]{{1,40}})? (?:is|are|was|were) (?:the )?)({MEASURE}|{NAME})"
+        stated = next(filter(None, (re.search(pattern, part) for part in parts)), None)
+        return Value(stated.group(1), (stated.group(1),), number_in(stated.group(1))) if stated else None
     found = []
     for pattern in statements(relation):
         for part in parts:
@@ -130,9 +139,7 @@ def _find_in(note: Note, relation: str, subject: str, noun: str, kind: str, loos
     if not names and row.turned and note.title and not note.is_thought:
         turned = re.compile(row.turned.replace("{x}", r"(?:the )?" + re.escape(subject)), re.I)
         names = [note.title] if any(turned.search(part) for part in sentences(note.body)) else []
-    if not names:
-        return _by_kind(parts, " ".join(row.nouns), row.kind, subject) if parts and row.kind != "thing" else None
-    return _value(names, row.kind, row.many)
+    return _value(names, row.kind, row.many) if names else None
 
 
 def _value(found: list[str], kind: str, many: bool) -> Value:
@@ -155,9 +162,13 @@ def joined(items: tuple[str, ...]) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), items[-1] if items else ""]))
 
 
-def _by_kind(parts: list[str], noun: str, kind: str, subject: str) -> Value | None:
+def _by_kind(note: Note, relation: str, subject: str, noun: str, kind: str, loosely: bool) -> Value | None:
     """Take a value of the right kind from the sentence that shares most words with what was asked for."""
-    wanted = set(words(noun))
+    row = BY_NAME.get(relation)
+    if note.is_thought or row and row.kind == "thing":
+        return None
+    wanted = set(words(" ".join(row.nouns) if row else noun))
+    parts = about(note, subject, loosely)
     scored = [(len(wanted & set(words(part))), part) for part in parts]
     score, part = max(scored, key=lambda pair: pair[0], default=(0, ""))
     if not score:

@@ -66,6 +66,7 @@ def normal(text: str) -> str:
     """Give a question without politeness, question mark and needless spaces."""
     text = re.sub(r"\s+", " ", text.replace("’", "'").replace("‘", "'"))[:500].strip(" ?!.…")
     text = re.sub(r"\b(what|who|where|when|how|it|that|there)'s\b", r"\1 is", text, flags=re.I)
+    text = re.sub(r"\b(?:the )?(?:full )?name of (?=the |[A-Z].*'s )", "", text)
     before = None
     while before != text:
         before, text = text, _TAIL.sub("", _POLITE.sub("", text)).strip(" ?!.,")
@@ -129,7 +130,7 @@ def _relation_of(text: str, depth: int) -> Need | None:
         return None  # University of Cambridge, Bank of America
     inner = noun_phrase(text[found.start("rest"):], depth + 1)
     known = relation_of(noun)
-    if isinstance(inner, Name) and known and known[0] in ("located", "country", "studied_at") and not re.match(r"the ", text[found.end("link") + 1:]):
+    if isinstance(inner, Name) and known and known[0] in ("located", "country", "studied_at") and " " not in noun and noun != "education" and not re.match(r"the ", text[found.end("link") + 1:]):
         return inner if inner.text[:1].isupper() and found.group("link") == "of" else None
     if known:
         return _with_country(known, inner, noun)

@@ -96,7 +96,7 @@ def _labelled(text: str, unlabelled: str) -> list[tuple[str, str]]:
     marks = list(_LABEL.finditer(text))
     first = text[: marks[0].start()] if marks else text
     lines = [(unlabelled, first.strip())] if first.strip() or not marks else []
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    ends = [mark.start() for mark in marks[1:]] + [len(text)] * bool(marks)
     for mark, end in zip(marks, ends, strict=True):
         label = mark.group(1).lower()
         if label == "format error":

@@ -42,7 +42,7 @@ TABLE = (
               r"|is at the helm of|is at the head of) {x}",
               rf"{WHO} {BE} {{x}} (?:run|led|headed|managed) by", rf"(?:by )?{WHO} {BE} {{x}} (?:run|led|headed)",
               rf"{WHO} {BE} in charge (?:of|at) {{x}}"),
-             (rf"{BOSS}(?: of [^.,]{{1,40}})?(?: is| was| has been|, who is|,)? (?:now )?{{name}}",
+             (rf"{BOSS}(?: of [^.,(]{{1,40}})?(?: is| was| has been|, who is|,) (?:now )?{{name}}", r"chief executive(?: officer)? {name}",
               rf"(?:run|led|headed|managed|directed) (?:since \w+(?: \d+)? )?by (?:its |the )?(?:{BOSS},? )?{{name}}",
               rf"{{name}} (?:is|was|became|has been|serves as|took over as) (?:now |currently )?(?:the |its )?"
               rf"(?:new |current )?(?:co-founder and |founder and )?{BOSS}",
@@ -58,6 +58,13 @@ TABLE = (
              (rf"{WHEN} {BE} {{x}} (?:{FOUND})", rf"{WHEN} {DO} [^ ]+ (?:{FOUND}) {{x}}", rf"{WHEN} {{x}} {BE} (?:{FOUND})"),
              (rf"(?:{FOUND})\b[^.;]{{0,60}}? (?:in|on) (?:\d+ )?(?:[a-z]+ )?{{year}}", r"dates (?:from|back to) {year}"),
              "{x} was founded in {v}"),
+    Relation("capital", "place", ("capital", "capital city"),
+             (r"(?:which|what) city is (?:the )?capital of {x}",),
+             (r"capital(?: city)?(?: of [^.,]{2,30})? (?:is|was) {name}", r"{name} is (?:its|the) capital",
+              r"capital,? {name}"), "the capital of {x} is {v}", r"capital (?:and largest city )?(?:city )?of {x}"),
+    Relation("capital_of", "place", ("country",), (rf"(?:which|what) country {BE} {{x}} (?:the )?capital of",
+             rf"(?:of )?(?:which|what) country {BE} {{x}} the capital", r"{x} is the capital of (?:which|what) country"),
+             (r"capital (?:and largest city )?(?:city )?of {place}",), "{x} is the capital of {v}"),
     Relation("headquarters", "place", ("headquarters", "head office", "seat", "base", "home city"),
              (rf"{WHERE} {BE} {{x}} (?:based|headquartered)(?: in)?", rf"{WHERE} {{x}} {BE} (?:based|headquartered)(?: in)?",
               rf"{WHERE} (?:{DO} )?{{x}} (?:have|has|keep|keeps) (?:its|their|the) (?:headquarters|head office|seat|base)(?: in)?",
@@ -97,7 +104,7 @@ TABLE = (
              "{x} was born in {v}"),
     Relation("born", "year", ("year of birth", "birth year", "date of birth", "birth date", "birthday", "birth"),
              (rf"{WHEN} {BE} {{x}} born(?: in)?", rf"{WHEN} {{x}} {BE} born(?: in)?"),
-             (r"born\b[^;]{0,60}? {year}", r"born {year}", r"\({year}[-–]"), "{x} was born in {v}"),
+             (r"born\b[^;(]{0,60}? {year}", r"\({year}[-–]"), "{x} was born in {v}"),
     Relation("died_in", "place", ("place of death", "deathplace"),
              (rf"{WHERE} {DO} {{x}} die(?: in)?", rf"{WHERE} {{x}} died(?: in)?"),
              (rf"died (?:on [^.;]{{3,20}}?|in {YEAR})?,? ?(?:in|at) {{place}}",), "{x} died in {v}"),
@@ -122,9 +129,9 @@ TABLE = (
               rf"{WHO} (?:composed|painted|directed|designed|made|built) {{x}}",
               rf"(?:by )?{WHO} {BE} {{x}} (?:composed|painted|directed|designed|made|built)(?: by)?"),
              (r"(?:written|authored|composed|painted|directed|designed|made|built) (?:in \d+ )?by (?:the )?"
-              r"(?:[a-z]+(?:-[a-z]+)? ){0,4}{list}",
+              r"(?:[a-z]+(?:-[a-z]+)? ){0,4}?{list}",
               r"(?:novel|book|play|poem|story|essay|epic|tragedy|comedy|trilogy|painting|opera|work|series|tale|collection"
-              r"|autobiography|novella|satire) (?:[a-z]+ )?by (?:the )?(?:[a-z]+(?:-[a-z]+)? ){0,4}{list}",
+              r"|autobiography|novella|satire) (?:[a-z]+ )?by (?:the )?(?:[a-z]+(?:-[a-z]+)? ){0,4}?{list}",
               r"(?:author|writer|painter|composer|architect) (?:is|was) {list}", r"{name} (?:wrote|painted|designed) it"),
              "{x} was written by {v}", r"(?:wrote|author of|writer of|painted|designed) [^.]{0,60}?{x}"),
     Relation("published", "year", ("publication year", "year of publication", "publication", "release"),
@@ -143,7 +150,8 @@ TABLE = (
     Relation("works", "thing", ("novel", "book", "works", "books", "novels", "play"),
              (rf"(?:what|which) (?:novel|novels|book|books|play|plays|works?)? ?{DO} {{x}} (?:write|written|publish)",
               rf"what {DO} {{x}} write"),
-             (r"(?:wrote|author of|published|known for|novels?) (?:the )?(?:[a-z]+ ){0,3}{works}",), "{x} wrote {v}"),
+             (r"(?:wrote|author of|published|known for|novels?) (?:the )?(?:[a-z]+ ){0,3}?{works}",), "{x} wrote {v}",
+             r"(?:novel|book|play|poem|story|work)\b[^.]{0,30}? by {x}"),
     Relation("country", "place", ("country", "home country", "nation"), (), (), "{x} is in {v}"),
     Relation("located", "place", ("city", "location", "place", "town", "site"),
              (rf"{WHERE} {BE} {{x}}(?: located| situated)?(?: in)?", rf"{WHERE} {{x}} {BE}(?: located| situated)?(?: in)?",
@@ -154,13 +162,6 @@ TABLE = (
               r"|cathedral|peak|lake|church|monument)\b(?: [a-z-]+){0,5}? (?:in|of) (?:the [a-z]+ of )?{place}",
               r"(?:in|on the border of|between) {place}"),
              "{x} is in {v}"),
-    Relation("capital", "place", ("capital", "capital city"),
-             (r"(?:which|what) city is (?:the )?capital of {x}",),
-             (r"capital(?: city)?(?: of [^.,]{2,30})? (?:is|was) {name}", r"{name} is (?:its|the) capital",
-              r"capital,? {name}"), "the capital of {x} is {v}", r"capital (?:and largest city )?(?:city )?of {x}"),
-    Relation("capital_of", "place", ("country",), (rf"(?:which|what) country {BE} {{x}} (?:the )?capital of",
-             rf"(?:of )?(?:which|what) country {BE} {{x}} the capital", r"{x} is the capital of (?:which|what) country"),
-             (r"capital (?:and largest city )?(?:city )?of {place}",), "{x} is the capital of {v}"),
     Relation("population", "number", ("population", "number of inhabitants", "inhabitants", "number of people", "residents"),
              (r"how many (?:people|inhabitants|residents|citizens) (?:live|are there|are living|are) in {x}",
               rf"how many (?:people|inhabitants|residents|citizens) {DO} {{x}} have", r"how (?:populous|populated) is {x}"),
@@ -192,9 +193,13 @@ TABLE = (
     Relation("spouse", "person", ("wife", "husband", "spouse", "partner"),
              (rf"{WHO} {BE} {{x}} married to", rf"{WHO} {DO} {{x}} marry"),
              (r"(?:married(?: to)?|(?:wife|husband|spouse) (?:is|was)) (?:the [a-z]+ )?{name}",), "{x} is married to {v}"),
+    Relation("winner", "person", ("winner", "winners", "laureate", "laureates"),
+             (rf"{WHO} (?:won|received|got|was awarded|shared) {{x}}", rf"(?:by )?{WHO} {BE} {{x}} (?:won|awarded)(?: by| to)?",
+              r"to whom was {x} awarded"),
+             (r"(?:won by|awarded to) {list}",), "{x} was won by {v}", r"(?:won|shared|received) (?:half of )?(?:the )?{x}", many=True),
     Relation("discoverer", "person", ("discoverer", "inventor"),
              (rf"{WHO} (?:discovered|invented|developed) {{x}}", rf"(?:by )?{WHO} {BE} {{x}} (?:discovered|invented)(?: by)?"),
-             (r"(?:discovered|invented|isolated|developed)[^.;]{0,30}? by (?:the )?(?:[a-z]+ ){0,3}{list}",
+             (r"(?:discovered|invented|isolated|developed)[^.;]{0,30}? by (?:the )?(?:[a-z]+ ){0,3}?{list}",
               r"{list} (?:discovered|invented) it"),
              "{x} was discovered by {v}", r"(?:discovered|invented) [^.]{0,40}?{x}"),
 )
@@ -225,4 +230,4 @@ def noun_pattern() -> tuple[tuple[re.Pattern, Relation], ...]:
 def _statement(says: str) -> re.Pattern:
     """Compile a sentence pattern: words in any case, values as they are written."""
     literal, macro, rest = re.match(r"(.*?)\{([a-z]+)\}(.*)", says).groups()
-    return re.compile(f"(?i:{literal})(?P<v>{_VALUES[macro]})(?i:{rest})")
+    return re.compile(f"(?<![\\w-])(?i:{literal})(?P<v>{_VALUES[macro]})(?i:{rest})")

@@ -19,7 +19,7 @@ from .needs import Both, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .questions import understand
 from .reading import Reading
 from .relations import BY_NAME
-from .words import fold, number_in, plain, words
+from .words import fold, number_in, plain, same_name, words
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Mind:
         subject = inner.first if isinstance(need.of, Name) else inner.head
         if need.relation == "country":
             if "," in inner.first and not isinstance(need.of, Name):
-                return self._note(need, subject, Value(inner.first.split(", ")[-1]))
+                return self._note(need, subject, Value(_country(inner.first)))
             need = Fact("located", need.of, "place", "country")
         value = self._look(need, subject)
         if isinstance(value, Value) and need.asked == "country":
-            value = Value(value.first.split(", ")[-1])
+            value = Value(_country(value.first))
         return self._note(need, subject, value) if isinstance(value, Value) else value
 
     def _look(self, need: Fact, subject: str) -> Value | Want | Lost:
@@ -102,15 +102,14 @@ class Mind:
         value = self._in_notes(need, subject, notes, loosely=False)
         if value:
             return value
-        wordings = [f"{subject} {noun}", subject, f"{noun} of {subject}", *_fitting_pointers(notes, subject)]
-        if need.relation == "about":
-            wordings = wordings[1:]
         if not self.reading.tools or not ranked("search", self.reading):
             return self._by_heart(need, subject)
-        call = next_call("search", wordings, subject, self.reading)
-        if call:
-            return Want(call, "search", subject, need)
-        return self._in_notes(need, subject, notes, loosely=True) or Lost(described(need, subject))
+        if any(words(note.asked) == words(subject) for note in notes):  # the search took the name for another's
+            value = self._in_notes(need, subject, notes, loosely=True)
+            if value:
+                return value
+        call = next_call("search", _wordings(need, subject, notes), subject, self.reading)
+        return Want(call, "search", subject, need) if call else Lost(described(need, subject))
 
     def _in_notes(self, need: Fact, subject: str, notes: tuple[Note, ...], loosely: bool) -> Value | None:
         """Find a fact in the notes."""
@@ -208,7 +207,8 @@ class Mind:
         number = in_head(expression)
         if number is None:
             return Lost(f"the result of {expression}")
-        self._note(Name(expression), expression, Value(plain(number), (), number))
+        if not easy:
+            self.trail.append(Found(Name(expression), expression, Value(plain(number), (), number), not self.reading.tools))
         return Value(plain(number), (), number)
 
     def _pick(self, need: Pick) -> Value | Want | Lost:
@@ -270,6 +270,11 @@ def described(need: Need, subject: str) -> str:
     return f"the weather in {subject}" if isinstance(need, Weather) else f"the result of {subject}"
 
 
+def _country(place: str) -> str:
+    """Give the country of a place: 'Smiljan, in what is now Croatia' is in Croatia."""
+    return re.sub(r"^in what is now |^the ", "", place.split(", ")[-1])
+
+
 def _expression(template: str, values: list[float]) -> str:
     """Put numbers into a template; the absolute value of a difference puts the larger number first."""
     if re.fullmatch(r"abs\(\{\d\} - \{\d\}\)", template):
@@ -293,10 +298,15 @@ def _own_names(need: Need) -> list[str]:
     return [need.text] if isinstance(need, Name) else _own_names(inner) if inner else []
 
 
-def _fitting_pointers(notes: tuple[Note, ...], subject: str) -> list[str]:
-    """Give titles that earlier results point to and that share a word with the subject."""
-    wanted = set(words(subject))
-    return [title for note in notes for title in note.pointers if wanted & set(words(title)) and fold(title) != fold(subject)]
+def _wordings(need: Fact, subject: str, notes: tuple[Note, ...]) -> list[str]:
+    """Give queries for a fact: with its noun, then the bare name, or what the name's own article points to."""
+    noun, own = noun_of(need), [note for note in notes if same_name(note.title, subject)]
+    if need.relation == "about":
+        return [subject, f"what is {subject}"]
+    if own:
+        return [f"{subject} {noun}", *own[-1].pointers[:2], f"{noun} of {subject}"]
+    near = [title for note in notes for title in note.pointers if set(words(subject)) & set(words(title))]
+    return [f"{subject} {noun}", subject, *near, f"{noun} of {subject}"]
 
 
 def _meant(notes: tuple[Note, ...], place: str) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 
 from .choosing import was_refused
-from .finding import Value
+from .finding import Value, best_sentence
 from .needs import Both, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .relations import BY_NAME
 from .thinking import Found, Lost, Mind, Want, described, noun_of
@@ -36,7 +36,7 @@ def thought_of(mind: Mind) -> str:
             plan = choose(reading.seed, f"need{len(reading.steps)}", _NEXT if reading.steps else _NEED).format(what=what)
         return " ".join(filter(None, [known, plan]))
     if isinstance(result, Lost):
-        return " ".join(filter(None, [known, f"I could not find {result.what}." if result.what else "I have no rule and no tool for this."]))
+        return " ".join(filter(None, [known, (f"I could not find {result.what}." if reading.tools else f"I do not know {result.what}.") if result.what else "I have no rule and no tool for this."]))
     if isinstance(mind.need, Talk) or not reading.steps and not any(found.from_memory for found in mind.trail):
         return choose(reading.seed, "direct", ("No tool is needed for this.", "I can answer this directly."))
     return " ".join(filter(None, [known, choose(reading.seed, "done", _DONE)]))
@@ -74,7 +74,7 @@ def fact_text(found: Found) -> str:
     need, subject, value = found.need, found.subject, found.value.text
     if isinstance(need, Weather):
         label = "temperature" if need.what == "temperature" else need.what if need.what in ("wind", "humidity") else "weather"
-        return f"the {label} in {subject}: {value}"
+        return f"the {label} in {subject} is {value}"
     if isinstance(need, Name):
         return f"{subject} is {value}"
     if not isinstance(need, Fact):
@@ -84,7 +84,7 @@ def fact_text(found: Found) -> str:
     if need.relation == "author" and need.asked not in ("", "author", "writer"):
         return f"the {need.asked} of {subject} is {value}"
     if need.relation not in BY_NAME:
-        return f"the {need.relation} of {subject}: {value}"
+        return f"the {need.relation} of {subject} is {value}"
     row = BY_NAME[need.relation]
     return row.said.format(x=with_the(subject), v=with_the(value) if row.kind in ("university", "place") else value)
 
@@ -127,7 +127,7 @@ def _answer(need: Need, value: Value, mind: Mind) -> str:
         through = f"{noun_of(before.need)} of {before.subject}" if isinstance(before.need, Fact) and before.need.kind == "person" else ""
         options = (text, re.sub(re.escape(found.subject), f"{found.subject}, the {through},", text, count=1) if through else text)
         return choose(mind.reading.seed, "chain", options)
-    return choose(mind.reading.seed, "fact", (text, f"As far as I found, {text[0].lower() + text[1:] if text.startswith('The ') else text}"))
+    return text if found.from_memory else choose(mind.reading.seed, "fact", (text, f"According to what I found, {text}"))
 
 
 def _pick_answer(need: Pick, value: Value, mind: Mind) -> str:
@@ -145,14 +145,22 @@ def _pick_answer(need: Pick, value: Value, mind: Mind) -> str:
     if len(value.items) > 1:
         return f"{value.text}: there is no difference ({shown})"
     if need.claim is not None:
-        return f"{'Yes' if value.text == labels[need.claim] else f'No, {value.text} is'} ({need.word}): {shown}" if value.text != labels[need.claim] else f"Yes, {value.text} is {need.word} ({shown})"
-    return f"{value.text} ({need.word}): {shown}"
+        return f"{'Yes' if value.text == labels[need.claim] else 'No'}, {_wins(value.text, need.word)}: {shown}"
+    return f"{_wins(value.text, need.word)}: {shown}"
+
+
+def _wins(winner: str, word: str) -> str:
+    """Word who wins a comparison: 'Oslo is colder', 'Tokyo has more inhabitants', 'Apple came first'."""
+    if word in ("first", "earlier", "earliest", "before", "later", "latest", "last", "after"):
+        return f"{winner} came {dict(before='first', after='later').get(word, word)}"
+    if re.search(r"inhabitants|people|population|wind$|temperature|(?<!more )(?<!most )(?<!less )humidity", word):
+        return f"{winner} has {word if word.startswith(('more', 'fewer', 'less')) else 'the ' + word}"
+    return f"{winner} is {'the ' if word.endswith('est') or word.startswith('most') else ''}{word}"
 
 
 def _nearest(mind: Mind) -> str:
     """Acting only: take the sentence of the last observation that is nearest to the question, right or wrong."""
-    from .finding import best_sentence
-    return best_sentence(mind.reading.question, mind.reading.notes[-1:])
+    return best_sentence(mind.reading.question, mind.reading.notes[-1:], least=0.1)
 
 
 def _new(mind: Mind) -> list[Found]:

@@ -5,11 +5,11 @@ import unicodedata
 import zlib
 
 # A capitalised name: "Demis Hassabis", "J. K. Rowling", "University of Cambridge", "King's College London".
-_CAPITAL = r"(?:[A-Z]\.|(?:St|Dr|Mt|Jr)\.|[A-ZÀ-ÖØ-Þ0-9][\w'’&-]*)"
+_CAPITAL = r"(?:[A-Z]\.|(?:St|Dr|Mt|Jr)\.|[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’&-]*)"
 _LINK = r"(?:of|the|de|la|le|van|von|der|du|da|di|del|&|al|bin)"
 NAME = rf"{_CAPITAL}(?: (?:{_LINK} ){{0,2}}{_CAPITAL}){{0,7}}"
 LIST = rf"{NAME}(?:(?:, and |, | and )(?:the )?{NAME}){{0,7}}"
-PLACE = rf"{NAME}(?:, (?:the )?{NAME}){{0,3}}"
+PLACE = rf"{NAME}(?:,(?: in what is now)? (?:the )?{NAME}){{0,3}}"
 YEAR = r"\b(?:1\d{3}|20\d{2}|[3-9]\d{2})\b(?! ?(?:km|m|metres|meters|people))(?: BC)?"
 NUMBER = r"[-−]?\d[\d,]*(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?"
 MEASURE = (rf"{NUMBER}(?: ?(?:%|°C|°F|metres?|meters?|m\b|km/h|km²|km\b|kilometres?|kilometers?|feet|miles?|degrees?"
