@@ -1,0 +1,75 @@
+"""A run as plain text, for terminals and for reading aloud: one block for each step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from textwrap import indent
+
+from ..state import Event, Message, ToolCall
+from .frames import Frame, call_text, frame, split_reply
+from .visible import visible
+
+LONGEST = 4000  # characters of one text; more are counted, not shown
+
+
+def text(runs: Sequence) -> str:
+    """Give all runs; a fork begins with the step that differs."""
+    blocks = []
+    for run in runs:
+        last = run.states[-1]
+        ending = f"{last.status} ({last.reason})" if last.reason else str(last.status)
+        blocks.append(f"Stepper, {run.label}: {len(run.states)} steps, {ending}\nQuestion: {_clean(last.goal)}")
+        blocks += ["\n".join(_step(frame(run.states, i))) for i in range(run.shared, len(run.states))]
+    return "\n\n".join(blocks)
+
+
+def _step(of: Frame) -> Iterator[str]:
+    yield f"-- Step {of.number} · {_clean(of.label)} · {_clean(of.title)}"
+    changes = [f"{c.name} {c.value:,}{f' ({c.change:+,})' if c.change else ''}" for c in of.counters]
+    yield f"   {', '.join(changes)}"
+    yield f"   status {_clean(of.status)}"
+    if of.removed:
+        yield f"   messages of the step before that were taken away: {of.removed}"
+    reply = of.reply[0] if of.reply else len(of.state.messages)
+    yield from (line for index, message in of.added if index < reply for line in _message(of, index, message))
+    if of.asked:
+        yield f"   sent to the model: messages 0 to {of.asked - 1}, {of.asked - of.known} of them new"
+    yield from (line for index, message in of.added if index >= reply for line in _message(of, index, message))
+    yield from (_event(event) for event in of.events)
+
+
+def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
+    content, before, after = message.content or "", "", ""
+    if of.reply and index == of.reply[0]:
+        raw = of.reply[1]
+        before, content, after = split_reply(raw, content) or (raw, content, "")
+    title = f"   message {index}, {message.role}"
+    read = "\n".join(_said(event) for event in of.events if event.message == index)
+    yield from (_block(f"{title}, discarded:", before) if before else [])
+    yield from ([f"{title}: as read below"] if content.strip() == read else _block(f"{title}:", content))
+    yield from (_block(f"{title}, discarded:", after) if after else [])
+    extras = {key: value for key, value in message.to_wire().items() if key not in ("role", "content")}
+    yield from ([f"      {_clean(json.dumps(extras, ensure_ascii=False))}"] if extras else [])
+
+
+def _event(event: Event) -> str:
+    return indent(_clip(_said(event) + (" [edited]" if event.edited else "")), "     ").replace("     ", "   > ", 1)
+
+
+def _said(event: Event) -> str:
+    return f"Action: {''.join(call_text(event))}" if isinstance(event, ToolCall) else str(event)
+
+
+def _block(title: str, content: str) -> list[str]:
+    return [title, indent(_clip(content.strip("\n")), "      ")] if content.strip() else [f"{title} (empty)"]
+
+
+def _clip(content: str) -> str:
+    content = visible(content)
+    more = len(content) - LONGEST
+    return content if more <= 0 else f"{content[:LONGEST]}… ({more:,} more characters)"
+
+
+def _clean(line: str) -> str:
+    return " ".join(visible(line).split())

@@ -1,0 +1,236 @@
+"""From a list of states to what there is to see of each step. Reads states only; knows no strategy and no output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from ..state import Answer, Event, Message, Observation, Problem, State, Status, Thought, ToolCall
+
+EDITABLE = {Thought: "thought", ToolCall: "action", Answer: "action", Observation: "observation"}
+DRAFT = "Action: "  # what the edit box holds where a reply had no action to start from
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A number of the state, and by how much the step changed it."""
+
+    name: str
+    value: int
+    change: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One step: the state after it, the state before it (None at the start), and the difference.
+
+    `asked` counts the messages that the model was sent in this step (0 when it was not asked), and `known` those of
+    them that it had been sent in its last request too. `added` are the messages that the step brought, with their
+    indices in the state; `removed` counts those that it took away.
+    """
+
+    number: int
+    before: State | None
+    state: State
+    kind: str  # start, think, answer, act, turn, stop or step
+    asked: int
+    known: int
+    added: tuple[tuple[int, Message], ...]
+    removed: int
+    events: tuple[Event, ...]
+
+    @property
+    def edited(self) -> bool:
+        """Whether a person wrote what this step brought."""
+        return any(event.edited for event in self.events)
+
+    @property
+    def faulty(self) -> bool:
+        """Whether this step brought a problem, or a tool's error."""
+        return any(isinstance(event, Problem) or getattr(event, "is_error", False) for event in self.events)
+
+    @property
+    def counters(self) -> tuple[Counter, ...]:
+        """The state's counters with their changes."""
+        then = _counts(self.before) if self.before else dict.fromkeys(_counts(self.state), 0)
+        return tuple(Counter(name, value, value - then[name]) for name, value in _counts(self.state).items())
+
+    @property
+    def status(self) -> str:
+        """The status and its reason; where the step changed it, what it was before."""
+        now = f"{self.state.status} ({self.state.reason})" if self.state.reason else str(self.state.status)
+        changed = self.before is not None and self.before.status is not self.state.status
+        return f"{self.before.status} → {now}" if changed else now
+
+    @property
+    def label(self) -> str:
+        """A word or two for the mark of this step."""
+        if self.kind == "act":
+            return ", ".join(dict.fromkeys(call_of(self.state, e).name for e in self.events if _is_result(e)))
+        return str(self.state.status) if self.kind == "stop" else self.kind
+
+    @property
+    def title(self) -> str:
+        """A short sentence: what happened."""
+        return f"{_happened(self)}{' A person wrote it.' if self.edited else ''}"
+
+    @property
+    def ahead(self) -> str:
+        """What the next step will do, or '' when there is none."""
+        if self.state.status is not Status.RUNNING:
+            return ""
+        names = ", ".join(call.name for call in self.state.pending)
+        return f"run {names}" if names else "ask the model"
+
+    @property
+    def reply(self) -> tuple[int, str] | None:
+        """The index of the message that holds the model's reply, and the whole reply as it came."""
+        index = _reply_index(self.state, self.added)
+        if index is None:
+            return None
+        raws = (getattr(event, "raw", "") for event in self.events if event.message == index)
+        return index, next(filter(None, raws), self.state.messages[index].content)
+
+
+def frame(states: Sequence[State], number: int) -> Frame:
+    """Give the frame of one step of a run."""
+    state, before = states[number], states[number - 1] if number else None
+    kept = _common(before.messages, state.messages) if before else 0
+    added = tuple(enumerate(state.messages))[kept:]
+    events = state.events[_common(before.events, state.events) if before else 0 :]
+    request = _request(before, state)
+    earlier = (_request(states[i - 1], states[i]) for i in range(number - 1, 0, -1)) if request is not None else ()
+    last = next((sent for sent in earlier if sent is not None), ())
+    return Frame(
+        number=number,
+        before=before,
+        state=state,
+        kind=_kind(before, state, events, request),
+        asked=len(request or ()),
+        known=_common(last, request or ()),
+        added=added,
+        removed=len(before.messages) - kept if before else 0,
+        events=events,
+    )
+
+
+def call_text(call: ToolCall) -> tuple[str, str]:
+    """Give a call's name and its arguments as in Python; arguments that are no JSON object stand as they are."""
+    try:
+        pairs = json.loads(call.arguments).items()
+    except (ValueError, AttributeError, RecursionError):
+        return call.name, f"({call.arguments})"
+    return call.name, f"({', '.join(f'{key}={json.dumps(value, ensure_ascii=False)}' for key, value in pairs)})"
+
+
+def call_of(state: State, result: Observation) -> ToolCall:
+    """Give the call that an observation answers; a nameless one when the state does not hold it."""
+    nameless = ToolCall(message=result.message, id=result.call_id, name="tool", arguments="{}", raw="")
+    calls = (e for e in reversed(state.events) if isinstance(e, ToolCall) and e.id == result.call_id)
+    return next(calls, nameless)
+
+
+def split_reply(raw: str, accepted: str) -> tuple[str, str, str] | None:
+    """Give what was discarded before, what was accepted, and what was discarded after; None when it is not that simple.
+
+    White space at the ends counts as accepted: leaving it out changes nothing that a reader would miss.
+    """
+    start = raw.find(accepted)
+    if start < 0:
+        return None
+    before, after = raw[:start], raw[start + len(accepted) :]
+    head, tail = before if before.strip() else "", after if after.strip() else ""
+    return head, raw[len(head) : len(raw) - len(tail)], tail
+
+
+def edits(of: Frame) -> dict[int, str]:
+    """Say which of the frame's events a fork can change: their positions, and what the fork calls them."""
+    if of.before is None and not of.state.iterations and not of.events:
+        return {}
+    found = {}
+    for position, event in enumerate(of.events):
+        field = next((name for cls, name in EDITABLE.items() if isinstance(event, cls)), None)
+        if field:  # a fork changes the last of each
+            found = {key: name for key, name in found.items() if name != field} | {position: field}
+    unread = of.reply is not None and "action" not in found.values()
+    problems = [i for i, event in enumerate(of.events) if isinstance(event, Problem)]
+    return found | {problems[0]: "action"} if unread and problems else found
+
+
+def _counts(state: State) -> dict[str, int]:
+    usage = state.usage
+    return {
+        "iterations": state.iterations,
+        "model calls": usage.calls,
+        "prompt tokens": usage.prompt_tokens,
+        "completion tokens": usage.completion_tokens,
+        "messages": len(state.messages),
+        "events": len(state.events),
+    }
+
+
+def _kind(before: State | None, state: State, events: tuple[Event, ...], request: tuple | None) -> str:
+    if before is None:
+        return "start"
+    if request is not None:
+        return "answer" if any(isinstance(event, Answer) for event in events) else "think"
+    if any(map(_is_result, events)):
+        return "act"
+    if state.status is not before.status:
+        return "turn" if state.status is Status.RUNNING else "stop"
+    return "step"
+
+
+def _happened(of: Frame) -> str:
+    calls = [event.name for event in of.events if isinstance(event, ToolCall)]
+    match of.kind:
+        case "start" if of.events:
+            return "The run as it was taken up here."
+        case "start":
+            return f"The question. {_count(len(of.added), 'message')} ready for the model."
+        case "answer":
+            return "The model answers."
+        case "think" if calls:
+            return f"The model asks for {', '.join(calls)}."
+        case "think" if any(isinstance(event, Problem) for event in of.events):
+            return "The model's reply could not be used."
+        case "think":
+            return "The model replies."
+        case "act":
+            failed = any(getattr(event, "is_error", False) for event in of.events)
+            return f"{of.label} {'gave an error' if failed else 'was run'}."
+        case "turn":
+            return "A new turn of the user."
+        case "stop":
+            return f"The run is {of.state.status}: {of.state.reason}."
+    return "The state changed."
+
+
+def _request(before: State | None, state: State) -> tuple[Message, ...] | None:
+    """Give the messages that the model was sent between two states, or None when it was not asked."""
+    if before is None:
+        return None
+    kept = _common(before.messages, state.messages)
+    index = _reply_index(state, tuple(enumerate(state.messages))[kept:])
+    if index is not None:
+        return state.messages[:index]
+    return state.messages if state.usage.calls > before.usage.calls else None
+
+
+def _reply_index(state: State, added: Sequence[tuple[int, Message]]) -> int | None:
+    return next((index for index, message in added if message.role == "assistant"), None)
+
+
+def _common(a: Sequence, b: Sequence) -> int:
+    """Give the length of what two sequences share at their start."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0] == pair[1], zip(a, b, strict=False)))
+
+
+def _is_result(event: Event) -> bool:
+    return isinstance(event, Observation)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
