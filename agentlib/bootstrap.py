@@ -32,6 +32,8 @@ FAILURES = {
         "the package index has no {package} for Python {python} on this machine. Use another Python from 3.11 to 3.13,",
 }  # fmt: skip
 
+PIP_TO_COME = "pip is being installed\n"
+
 
 class SetupError(Exception):
     """The set-up cannot go on. The message is one line that says why and what to do."""
@@ -132,7 +134,10 @@ def make(root: Path, venv: Path) -> None:
 
 
 def has_pip(venv: Path) -> bool:
-    """Tell whether pip starts; it does not in an environment whose making was cut short."""
+    """Tell whether `.venv` has all of pip; it has not when its making was cut short."""
+    with suppress(FileNotFoundError):
+        if (venv / "agentlib-setup").read_text(encoding="utf-8") == PIP_TO_COME:
+            return False
     return subprocess.run([*isolated(venv), "pip", "--version"], capture_output=True).returncode == 0
 
 
@@ -147,12 +152,16 @@ def create(venv: Path) -> None:
         say(f"{venv} is incomplete, or its Python is another one or gone: it is made again.")
     say(f"Making {venv} with Python {python_version()}: some seconds.")
     python = getattr(sys, "_base_executable", sys.executable)  # not the one in the folder that is cleared
-    # In two steps, since venv hides what ensurepip says.
-    steps = [python, "-m", "venv", "--clear", "--without-pip", venv], [*isolated(venv), "ensurepip"]
-    for command in steps:
-        made = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        if made.returncode:
-            raise SetupError(explain(made.stdout + made.stderr, venv))
+    check([python, "-m", "venv", "--clear", "--without-pip", venv], venv)
+    (venv / "agentlib-setup").write_text(PIP_TO_COME, encoding="utf-8")
+    check([*isolated(venv), "ensurepip"], venv)  # by itself, since venv hides what it says
+
+
+def check(command: Sequence[str | Path], venv: Path) -> None:
+    """Run a command that must succeed."""
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise SetupError(explain(done.stdout + done.stderr, venv))
 
 
 def install(lock: Path, venv: Path) -> None:
