@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from .model_errors import LLMError, explain
+from .model_errors import LLMError, bad_reply, explain
 from .state import Message, Usage
 
 if TYPE_CHECKING:
@@ -81,9 +81,12 @@ class LLM:
             # `chat.completions.create` walks the whole request on every call, which grows with the history; the
             # client's own `post` sends the same body and does not. As `object` the reply stays plain JSON.
             completion = self.client.post("/chat/completions", body=body, cast_to=object)
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise explain(error, model=self.model, base_url=self.base_url, secret=self._api_key) from None
-        return _read(completion, self.base_url)
+        try:
+            return _read(completion)
+        except (TypeError, KeyError, IndexError, AttributeError, ValueError):
+            raise bad_reply(completion, self.base_url, self._api_key) from None
 
     def request(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> dict:
         """Give the body of the request, as it is sent."""
@@ -120,19 +123,28 @@ def read_settings() -> dict[str, str]:
     """Give the settings of `SETTINGS` that are set and not empty: the environment first, then the nearest `.env`."""
     from dotenv import dotenv_values, find_dotenv
 
-    found = {**dotenv_values(find_dotenv(usecwd=True)), **os.environ}
+    path = find_dotenv(usecwd=True)
+    try:
+        found = {**dotenv_values(path, encoding="utf-8-sig"), **os.environ}  # -sig: editors on Windows add a mark
+    except (OSError, UnicodeDecodeError):
+        raise LLMError("bad_settings", f"{path} cannot be read; it must be a text file in UTF-8") from None
     return {name: found[name].strip() for name in SETTINGS if (found.get(name) or "").strip()}
 
 
-def _read(completion: Any, base_url: str | None) -> Reply:
+def _read(completion: Any) -> Reply:
     """Give the Reply of a completion. Servers that are not quite OpenAI's leave out all but the text."""
-    try:
-        choice, usage = completion["choices"][0], completion.get("usage") or {}
-        tokens = (usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
-        return Reply(choice["message"].get("content") or "", choice.get("finish_reason") or "stop", Usage(1, *tokens))
-    except (TypeError, KeyError, IndexError, AttributeError):
-        said = " ".join(str(completion)[:200].split())
-        raise LLMError("bad_reply", f"{base_url} gave no chat completion; check OPENAI_BASE_URL. {said}") from None
+    choice, usage = completion["choices"][0], completion.get("usage") or {}
+    tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
+    return Reply(_text(choice["message"].get("content")), str(choice.get("finish_reason") or "stop"), Usage(1, *tokens))
+
+
+def _text(content: Any) -> str:
+    """Give the text of a message, also where a server sends it in parts."""
+    if not isinstance(content, str | list | None):
+        raise TypeError(content)
+    if isinstance(content, list):
+        content = "".join(part["text"] for part in content if part.get("type") == "text")
+    return content or ""
 
 
 class ScriptedLLM:

@@ -24,28 +24,40 @@ OFFLINE = "or set AGENTLIB_MODEL=offline to go on without it"
 
 _TOO_LONG = re.compile(r"context.{0,20}(?:length|window|size)|maximum context|too many tokens|prompt is too long", re.I)
 _FILTERED = re.compile(r"content[ _](?:filter|management|policy)", re.I)
+_UNSUPPORTED = re.compile(r"(?:un|not )support|unrecogni[sz]ed|unknown|not (?:allowed|permitted)", re.I)
+_OPTIONAL = re.compile(r"\b(?:stop|seed|temperature|max_tokens)\b")  # what a request can do without
 
 
 def explain(error: Exception, *, model: str, base_url: str | None, secret: str | None) -> LLMError:
     """Turn an error of the openai client into an LLMError. The secret, should a server repeat it, is left out."""
     import openai
 
-    where = base_url or "the OpenAI API"
-    said = _first_line(getattr(error, "message", None) or str(error), secret)
+    where = _address(base_url, secret)
+    said = _one_line(getattr(error, "message", None) or str(error), secret)
     match error:
         case openai.APITimeoutError():
             return LLMError("timeout", f"{where} did not answer in time; give LLM a longer timeout, {OFFLINE}")
         case openai.APIStatusError():
             return _explain_status(error, model, where, said)
+        case openai.APIConnectionError() | UnicodeEncodeError() if secret and not re.fullmatch("[!-~]+", secret):
+            return LLMError("wrong_key", "OPENAI_API_KEY holds a character that no key has; paste it again")
+        case openai.APIConnectionError() if not re.match("https?://", where) and base_url:
+            return LLMError("unreachable", f"OPENAI_BASE_URL must start with http:// or https://, and is {where}")
         case openai.APIConnectionError():
             return LLMError("unreachable", f"cannot reach {where}; check OPENAI_BASE_URL and the network, {OFFLINE}")
-        case UnicodeError():
-            return LLMError("wrong_key", "OPENAI_API_KEY holds a character that no key has; paste it again")
-        case openai.APIResponseValidationError():
-            return LLMError("bad_reply", f"{where} did not answer with a chat completion; check OPENAI_BASE_URL")
+        case UnicodeEncodeError():
+            return LLMError("bad_request", "a message holds half a character (a lone surrogate), which cannot be sent")
+        case ValueError():
+            return bad_reply("no JSON", base_url, secret)
     if "api_key" in said:
         return LLMError("no_key", f"there is no key for {model!r}; set OPENAI_API_KEY in .env, {OFFLINE}")
     return LLMError("unreachable", f"cannot ask {where}: {said}; check OPENAI_BASE_URL, {OFFLINE}")
+
+
+def bad_reply(body: object, base_url: str | None, secret: str | None) -> LLMError:
+    """Say that a server answered, but not as one that serves chat completions."""
+    where, said = _address(base_url, secret), _one_line(str(body), secret)
+    return LLMError("bad_reply", f"{where} gave no chat completion; check OPENAI_BASE_URL. It sent: {said}")
 
 
 def _explain_status(error, model: str, where: str, said: str) -> LLMError:
@@ -57,7 +69,7 @@ def _explain_status(error, model: str, where: str, said: str) -> LLMError:
     if status == 404:
         fix = "correct AGENTLIB_MODEL or OPENAI_BASE_URL in .env"
         return LLMError("unknown_model", f"{where} knows no model {model!r}; {fix}. It said: {said}")
-    if status == 429 and "quota" in code + said:
+    if status == 402 or (status == 429 and "quota" in code + said):
         return LLMError("no_credit", f"the account at {where} has no credit left; add some, {OFFLINE}")
     if status == 429:
         return LLMError("rate_limit", f"too many requests for {where}; wait, then fork or run again. It said: {said}")
@@ -65,14 +77,19 @@ def _explain_status(error, model: str, where: str, said: str) -> LLMError:
         return LLMError("context_too_long", f"the messages do not fit the context of {model!r}: {said}")
     if code == "content_filter" or (status == 400 and _FILTERED.search(said)):
         return LLMError("content_filter", f"the filter of {where} refused the request; word the question differently")
-    if status == 400 and code in ("unsupported_parameter", "unsupported_value"):
-        fix = f"set AGENTLIB_OMIT={error.param} in .env"
-        return LLMError("unsupported", f"{model!r} does not take the parameter {error.param!r}; {fix}")
+    parameter = _OPTIONAL.search(f"{error.param} {said}")
+    if status in (400, 422) and parameter and _UNSUPPORTED.search(code + said):
+        fix = f"set AGENTLIB_OMIT={parameter[0]} in .env"
+        return LLMError("unsupported", f"{model!r} does not take the parameter {parameter[0]!r}; {fix}")
     if status >= 500:
         return LLMError("server_error", f"{where} failed (status {status}); try again later, {OFFLINE}")
     return LLMError("bad_request", f"{where} refused the request (status {status}): {said}")
 
 
-def _first_line(text: str, secret: str | None) -> str:
-    line = text.strip().split("\n", 1)[0][:300]
-    return line.replace(secret, "[key]") if secret else line
+def _address(base_url: str | None, secret: str | None) -> str:
+    return _one_line(re.sub("//[^/]*@", "//", base_url or "the OpenAI API"), secret)
+
+
+def _one_line(text: str, secret: str | None) -> str:
+    hidden = text.replace(secret, "[key]") if len(secret or "") > 7 else text  # not "none", "ollama" and the like
+    return " ".join(hidden.split())[:300]
