@@ -79,16 +79,17 @@ class Agent:
         What came after the edited message is dropped; what stands before it, and `state` itself, stays. A thought
         and an action belong to one reply, so both may be given.
         """
+        turn = max((i for i, message in enumerate(state.messages) if message == self.turn(state.goal)), default=-1)
         if observation is not None and thought is None and action is None:
-            event = next((e for e in reversed(state.events) if isinstance(e, Observation)), None)
+            event = next((e for e in reversed(state.events) if isinstance(e, Observation) and e.message > turn), None)
             if event is None:
                 raise ValueError("this state holds no observation to change; fork a later one")
             call = next(e for e in reversed(state.events) if getattr(e, "id", None) == event.call_id)
             return self.observe(replace(_before(state, event.message), pending=(call,)), observation, edited=True)
         if observation is not None or (thought is None and action is None):
             raise ValueError("fork takes an observation, or a thought, an action or both")
-        index = next((i for i, m in reversed([*enumerate(state.messages)]) if m.role == "assistant"), None)
-        if index is None or state.iterations == 0:
+        index = max((i for i, message in enumerate(state.messages) if message.role == "assistant"), default=-1)
+        if index <= turn:
             raise ValueError("this state holds no reply of the model to change; fork a later one")
         return self.read(_before(state, index), self.rewrite(state, index, thought, action), edited=True)
 

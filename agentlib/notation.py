@@ -61,6 +61,16 @@ def read_call(text: str, start: int) -> tuple[dict, int, str]:
         return _bare_arguments(inner), end, inner
 
 
+def read_text(text: str) -> tuple[dict, str]:
+    """Read a whole text: a JSON value, or the bare text of one argument, which is the second value, else ''."""
+    if len(text) > MAX_LENGTH:
+        raise Unreadable(f"the arguments are longer than {MAX_LENGTH} characters")
+    value = read_json(text, 0)
+    if value and value[1] == len(text):
+        return as_arguments(value[0]), ""
+    return {"0": _without_quotes(text)} if text else {}, text
+
+
 def as_arguments(data: object) -> dict:
     """Give a JSON value as named arguments: an object as it is, the JSON text of one unpacked once, a scalar as "0"."""
     if isinstance(data, str) and data.lstrip().startswith("{"):
@@ -147,16 +157,16 @@ def _bare_arguments(inner: str) -> dict:
     """Give unquoted text as the one argument that it can be: `New York`, or `city=New York`."""
     name, equals, value = inner.partition("=")
     if not equals or not name.strip().isidentifier():
-        return {"0": without_quotes(inner)}
+        return {"0": _without_quotes(inner)}
     if re.search(r",\s*+\w++\s*+=", value):
         raise Unreadable(f"the values in {inner[:60]!r} need quotes")
-    return {name.strip(): without_quotes(value.strip())}
+    return {name.strip(): _without_quotes(value.strip())}
 
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 
 
-def without_quotes(text: str) -> str:
+def _without_quotes(text: str) -> str:
     """Take off the quotes around a text."""
     return text[1:-1] if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] else text
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .notation import (
-    MAX_LENGTH, NO_TOOL, Unreadable, as_arguments, named_call, read_call, read_json, read_object, to_json, without_quotes,
-)  # fmt: skip
+from .notation import NO_TOOL, Unreadable, named_call, read_call, read_json, read_object, read_text, to_json
 
 THOUGHT, ACTION, ACTION_INPUT, OBSERVATION, FINAL_ANSWER = (
     "Thought", "Action", "Action Input", "Observation", "Final Answer",
@@ -211,15 +209,8 @@ def _read_input(text: str, tool: str, named: int, mark: _Mark) -> _Call:
     paragraph = re.compile(r"\n[ \t]*+\n").search(text, start)
     label = _LABEL.search(text, start)
     end = min(found.start() if found else len(text) for found in (paragraph, label))
-    bare = text[start:end].strip(_PADDING)
-    if len(bare) > MAX_LENGTH:
-        raise Unreadable(f"its {ACTION_INPUT} is longer than {MAX_LENGTH} characters")
-    value = read_json(bare, 0)
-    if value and value[1] == len(bare):
-        return _Call(tool, as_arguments(value[0]), end, notes)
-    if not bare:
-        return _Call(tool, {}, end, notes)
-    return _Call(tool, {"0": without_quotes(bare)}, end, (*notes, Note("bare_text", bare)))
+    arguments, bare = read_text(text[start:end].strip(_PADDING))
+    return _Call(tool, arguments, end, (*notes, Note("bare_text", bare)) if bare else notes)
 
 
 def _thought(before: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import takewhile
 
 from .agent import Agent
-from .parsing import ACTION, DISCARDS, FINAL_ANSWER, FORMAT, OBSERVATION, STOP, THOUGHT, Nothing, parse
+from .parsing import ACTION, DISCARDS, FINAL_ANSWER, FORMAT, OBSERVATION, STOP, THOUGHT, Note, Nothing, parse
 from .parsing import Action as ParsedAction
 from .parsing import Answer as ParsedAnswer
 from .state import Answer, Message, Observation, Problem, State, Status, Thought, ToolCall
@@ -43,8 +44,8 @@ class ReAct(Agent):
 
     def read(self, state: State, reply: str, *, cut_off: bool = False, edited: bool = False) -> State:
         found = parse(reply)
-        if cut_off and isinstance(found, ParsedAction) and not any(note.kind in DISCARDS for note in found.notes):
-            found = Nothing(found.thought, "it was cut off at the token limit, perhaps in the middle of its action")
+        if cut_off:
+            found = _without_lost_end(found)
         if isinstance(found, Nothing):
             return self._read_nothing(state, found, reply, edited)
         origin = {"message": len(state.messages), "edited": edited}
@@ -76,7 +77,7 @@ class ReAct(Agent):
         if thought is None:
             thought = next((event.text for event in read if isinstance(event, Thought)), "")
         if action is None:
-            action = next((str(event) for event in read if isinstance(event, ToolCall | Answer)), "")
+            action = next((_as_written(event) for event in read if isinstance(event, ToolCall | Answer)), "")
         elif not action.startswith((f"{ACTION}:", f"{FINAL_ANSWER}:")):
             action = f"{ACTION}: {action}"
         return f"{THOUGHT}: {thought}\n{action}" if thought else action
@@ -91,3 +92,25 @@ class ReAct(Agent):
         if min(in_a_row, state.iterations) >= self.max_format_errors:  # errors of an earlier turn do not count
             return replace(state, status=Status.STOPPED, reason=kind)
         return state
+
+
+def _without_lost_end(found: ParsedAction | ParsedAnswer | Nothing) -> ParsedAction | ParsedAnswer | Nothing:
+    """Judge a reply that was cut off at the token limit. What stands before other text was complete all the same."""
+    if isinstance(found, Nothing):
+        return replace(found, why=f"it was cut off at the token limit; {found.why}")
+    if any(note.kind in DISCARDS for note in found.notes):
+        return found
+    if isinstance(found, ParsedAction):
+        return Nothing(found.thought, "it was cut off at the token limit, perhaps in the middle of its action")
+    return replace(found, notes=(*found.notes, Note("cut_off", "the answer was cut off at the token limit")))
+
+
+def _as_written(event: ToolCall | Answer) -> str:
+    """Write an event as a model would: a call as JSON where call syntax does not say the same."""
+    line = str(event)
+    if isinstance(event, Answer):
+        return line
+    found = parse(line)
+    if isinstance(found, ParsedAction) and (found.tool, found.arguments) == (event.name, event.arguments):
+        return line
+    return f'{ACTION}: {{"name": {json.dumps(event.name)}, "arguments": {event.arguments}}}'

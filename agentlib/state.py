@@ -80,8 +80,9 @@ class ToolCall(Event):
     raw: str
 
     def __str__(self) -> str:
-        arguments = json.loads(self.arguments).items()
-        return f"Action: {self.name}({', '.join(f'{k}={json.dumps(v, ensure_ascii=False)}' for k, v in arguments)})"
+        arguments = [(key, json.dumps(value, ensure_ascii=False)) for key, value in json.loads(self.arguments).items()]
+        written = [value if key.isdecimal() else f"{key}={value}" for key, value in arguments]  # "0" is positional
+        return f"Action: {self.name}({', '.join(written)})"
 
 
 @dataclass(frozen=True, kw_only=True)
