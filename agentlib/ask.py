@@ -1,6 +1,7 @@
 """One agent in the terminal: its steps are printed as they happen."""
 
 import argparse
+import os
 import sys
 
 ABOUT = "The model is the one that .env names, or the offline model. The tools: search, weather, calculator."
@@ -59,6 +60,9 @@ def main() -> int:
         return ask(parser.parse_args())
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
 
 
 if __name__ == "__main__":

@@ -417,6 +417,35 @@ def test_a_wrong_command_line_is_answered_in_one_line(arguments, said):
     assert said in one_line(result) and result.returncode == 2 and result.stdout == ""
 
 
+# A question in the terminal
+
+
+def ask(*arguments: str) -> subprocess.CompletedProcess:
+    """Ask the offline model."""
+    environment = {**os.environ, "AGENTLIB_MODEL": "offline", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+    command = [sys.executable, "-m", "agentlib.ask", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8")
+
+
+def test_ask_prints_every_step_and_what_it_cost():
+    result = ask("Is it warmer in Beijing or in Shanghai?")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = [line for line in result.stdout.splitlines() if line]
+    kinds = [line.split(":")[0] for line in lines[:-1]]
+    step = ["Thought", "Action", "Observation"]
+    assert kinds == ["Question", *step, *step, "Thought", "Final Answer"]
+    assert lines[2] == 'Action: weather(city="Beijing")'
+    assert re.fullmatch(
+        r"done \(final_answer\); model: offline; model calls: 3; \d+ tokens sent, \d+ received", lines[-1]
+    )
+
+
+def test_ask_says_why_there_is_no_answer():
+    result = ask("Is it warmer in Beijing or in Shanghai?", "--max-iterations", "1")
+    assert (result.returncode, result.stderr) == (1, "")
+    assert result.stdout.splitlines()[-1].startswith("stopped (max_iterations); model: offline; model calls: 1;")
+
+
 # The files
 
 
