@@ -6,6 +6,7 @@ run needs lives in the agent: it holds settings, and the state holds the run.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
@@ -61,9 +62,8 @@ class Agent:
 
     def run(self, start: str | State) -> State:
         """Give the last state of `steps`."""
-        for state in self.steps(start):
-            pass
-        return state
+        (last,) = deque(self.steps(start), maxlen=1)
+        return last
 
     def say(self, state: State, text: str) -> State:
         """Continue a conversation: a finished state and a new user turn give a state that runs."""
