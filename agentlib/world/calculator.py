@@ -11,15 +11,19 @@ from collections.abc import Callable
 from decimal import Context, Decimal
 from fractions import Fraction
 
+from ..tools import tool
 from .notation import to_python
 
 MAX_CHARACTERS = 300
 MAX_DEPTH = 50
 MAX_BITS = 4096  # of the top or the bottom of a fraction: about 1,200 digits
 DIGITS = 12  # significant digits of a result that is not a whole number
-ROOTS = Context(prec=40)  # roots and broken powers are rounded here, long before DIGITS shows it
+ROOT_DIGITS = 40  # of roots and fractional powers; the last ten are dropped again
+HELP = "Use numbers, + - * / // % **, parentheses, sqrt, abs, round, min and max, as in (26 - 21) / 2."
+TOO_LARGE = "a number in the calculation is too large or too small; about 1,200 digits are the limit"
 
 
+@tool
 def calculator(expression: str) -> str:
     """Calculate an arithmetic expression exactly and get the number. Takes + - * / // % ** and parentheses,
     percentages such as "15% of 80", and the functions sqrt, abs, round, min and max.
@@ -33,7 +37,7 @@ def calculator(expression: str) -> str:
     try:
         tree = ast.parse(source, mode="eval")
     except (SyntaxError, ValueError):
-        raise ValueError(f"cannot read '{expression}' as arithmetic. Write it like 17 * 23 or (26 - 21) / 2") from None
+        raise ValueError(f"cannot read '{expression}' as arithmetic. {HELP}") from None
     return write(evaluate(tree.body, source, MAX_DEPTH))
 
 
@@ -52,7 +56,7 @@ def evaluate(node: ast.expr, source: str, depth: int) -> Fraction:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
             value = call(name, [evaluate(arg, source, depth - 1) for arg in args])
         case _:
-            raise ValueError(f"'{ast.get_source_segment(source, node)}' is not arithmetic that this calculator knows")
+            raise ValueError(f"cannot calculate '{ast.get_source_segment(source, node)}'. {HELP}")
     return bounded(value)
 
 
@@ -63,20 +67,15 @@ def number(literal: str) -> Fraction:
     except ArithmeticError:
         raise ValueError(f"'{literal}' is not a decimal number") from None
     if abs(parsed.adjusted()) > MAX_BITS // 4:  # before a huge power of ten is written out
-        raise ValueError(too_large())
+        raise ValueError(TOO_LARGE)
     return Fraction(parsed)
 
 
 def bounded(value: Fraction) -> Fraction:
     """Return the value if its size is within bounds."""
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
-        raise ValueError(too_large())
+        raise ValueError(TOO_LARGE)
     return value
-
-
-def too_large() -> str:
-    """Return what to say about a number that is out of bounds."""
-    return f"a number in the expression is too large or too small; {MAX_BITS // 4} digits are the limit"
 
 
 def divide(operation: Callable[[Fraction, Fraction], Fraction]) -> Callable[[Fraction, Fraction], Fraction]:
@@ -91,17 +90,20 @@ def divide(operation: Callable[[Fraction, Fraction], Fraction]) -> Callable[[Fra
 
 
 def power(base: Fraction, exponent: Fraction) -> Fraction:
-    """Return base ** exponent: exact for a whole exponent, to 40 digits for a broken one."""
+    """Return base ** exponent: exact for a whole exponent, to 40 digits for a fractional one."""
     if base == 0 and exponent < 0:
         raise ValueError("division by zero: 0 has no negative power")
     if exponent.denominator == 1:
         size = max(base.numerator.bit_length(), base.denominator.bit_length()) - 1  # a lower bound: 1 ** n is free
         if size * abs(exponent.numerator) > MAX_BITS or abs(exponent.numerator).bit_length() > 64:
-            raise ValueError(too_large())
+            raise ValueError(TOO_LARGE)
         return base ** exponent.numerator
     if base < 0:
-        raise ValueError("a negative number has no real power with a broken exponent")
-    return rounded(ROOTS.power(decimal(base), decimal(exponent)))
+        raise ValueError("a negative number has no real power with a fractional exponent")
+    try:
+        return rounded(Context(prec=ROOT_DIGITS).power(decimal(base), decimal(exponent)))
+    except ArithmeticError:
+        raise ValueError(TOO_LARGE) from None
 
 
 def sqrt(value: Fraction) -> Fraction:
@@ -111,19 +113,19 @@ def sqrt(value: Fraction) -> Fraction:
     top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
     if (top * top, bottom * bottom) == (value.numerator, value.denominator):
         return Fraction(top, bottom)
-    return rounded(ROOTS.sqrt(decimal(value)))
+    return rounded(Context(prec=ROOT_DIGITS).sqrt(decimal(value)))
 
 
 def decimal(value: Fraction) -> Decimal:
-    """Return a fraction as a decimal number of 40 digits."""
-    return ROOTS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    """Return a fraction as a decimal number of ROOT_DIGITS digits."""
+    return Context(prec=ROOT_DIGITS).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def rounded(value: Decimal) -> Fraction:
     """Drop the last digits, which rounding has touched, so that 8 ** (1 / 3) is 2."""
     if abs(value.adjusted()) > MAX_BITS:
-        raise ValueError(too_large())
-    return Fraction(Context(prec=30).plus(value))
+        raise ValueError(TOO_LARGE)
+    return Fraction(Context(prec=ROOT_DIGITS - 10).plus(value))
 
 
 def round_half_away(value: Fraction, digits: Fraction = Fraction(0)) -> Fraction:

@@ -9,16 +9,25 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from ..tools import tool
 from .records import fold, read_records
 
-K1, B = 1.2, 0.75  # the usual BM25 constants: how fast repetition saturates, how much long articles are held back
+K1 = 1.2  # how fast repetition stops to count (the usual value)
+B = 0.3  # how much longer articles are held back (less than the usual 0.75, since all articles are short)
 NAME_WEIGHT = 5
+MOST = 0.5  # so much of a question's weight must be in an article that it does not name
 SEE_ALSO = 3  # at most so many further titles
-STOP_WORDS = frozenset(
-    "a about am an and are as at be been by did do does for from had has have he her his how i in is it its many me much "
-    "of on or please she so tell that the their them they this to was were what when where which who whom whose why with"
-    .split()
-)
+STOP_WORDS = frozenset(re.findall(r"\w+", """
+    a about am an and are as at be been by did do does for from had has have he her his how i in is it its many me
+    much of on or please she so tell that the their them they this to was were what when where which who whom whose
+    why with
+"""))
+# Questions name a role where articles tell an event.
+EVENTS = {
+    "author": "written", "birthplace": "born", "birthday": "born", "creator": "created", "discoverer": "discovered",
+    "education": "studied", "founder": "founded", "inventor": "invented", "owner": "owned", "population": "inhabitant",
+    "winner": "won", "wrote": "written",
+}
 
 
 @dataclass(frozen=True)
@@ -64,16 +73,19 @@ class Index:
 @cache
 def articles() -> tuple[Article, ...]:
     """Return all articles, sorted by title."""
-    return tuple(Article(**{**record, "aliases": tuple(record["aliases"])}) for record in read_records("articles.jsonl"))
+    records = read_records("articles.jsonl")
+    return tuple(Article(**{**record, "aliases": tuple(record["aliases"])}) for record in records)
 
 
 def find(query: str) -> list[Article]:
     """Return the articles that match, best first; equal scores are sorted by title."""
     wanted = frozenset(words(query))
-    scored = [(score(entry, wanted), entry) for entry in index().entries if matches(entry, wanted)]
-    return [entry.article for _, entry in sorted(scored, key=lambda pair: (-pair[0], pair[1].article.title))]
+    subject = frozenset(word for entry in index().entries for word in said_name(entry, wanted))
+    scored = [(score(entry, wanted), entry.article) for entry in index().entries if matches(entry, wanted, subject)]
+    return [article for _, article in sorted(scored, key=lambda pair: (-pair[0], pair[1].title))]
 
 
+@tool
 def search(query: str) -> str:
     """Look up people, companies, universities, places, books, prizes, planets and elements in an encyclopedia.
     Takes a name or a few words and gives the best article as "Title: text", with the titles of related articles.
@@ -83,8 +95,7 @@ def search(query: str) -> str:
     """
     found = find(query)
     if not found:
-        return (f"No article matches '{query}'. "
-                "Try the name of a person, a company, a place, a book or a prize.")
+        return f"No article matches '{query}'. Try the name of a person, a company, a place, a book or a prize."
     best, others = found[0], [article.title for article in found[1 : 1 + SEE_ALSO]]
     return f"{best.title}: {best.text}" + (f"\nSee also: {'; '.join(others)}" if others else "")
 
@@ -92,7 +103,8 @@ def search(query: str) -> str:
 def words(text: str) -> list[str]:
     """Return the folded words that carry meaning, without a possessive or plural s."""
     found = re.findall(r"[a-z0-9]+", re.sub(r"['’]s?\b", "", fold(text)))
-    return [singular(word) for word in found if word not in STOP_WORDS]
+    plain = (singular(word) for word in found if word not in STOP_WORDS)
+    return [EVENTS.get(word, word) for word in plain]
 
 
 def singular(word: str) -> str:
@@ -127,16 +139,22 @@ def rarity(count: int, total: int) -> float:
     return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
 
-def matches(entry: Entry, wanted: frozenset[str]) -> bool:
-    """Say whether the article has half of what is asked for, or the question has half of one of its names."""
-    asked = index().weight(wanted & entry.counts.keys()) >= index().weight(wanted) / 2
-    return bool(wanted & entry.counts.keys()) and (asked or any(
-        index().weight(wanted & name) >= index().weight(name) / 2 for name in entry.names))
+def said_name(entry: Entry, wanted: frozenset[str]) -> frozenset[str]:
+    """Return the heaviest name of the article that the question says in full, or no words."""
+    return max((name for name in entry.names if name <= wanted), key=index().weight, default=frozenset())
+
+
+def matches(entry: Entry, wanted: frozenset[str], subject: frozenset[str]) -> bool:
+    """Say whether the question names the article, or the article has most of it and speaks of what it names."""
+    known = wanted & entry.counts.keys()
+    on_subject = bool(known & subject) or not subject
+    return bool(said_name(entry, wanted)) or (
+        on_subject and bool(known) and index().weight(known) >= MOST * index().weight(wanted))
 
 
 def score(entry: Entry, wanted: frozenset[str]) -> float:
-    """Return the BM25 score, plus the weight of the heaviest name that the question says in full."""
+    """Return the BM25 score, plus the weight of the name that the question says in full."""
     norm = K1 * (1 - B + B * entry.length / index().mean_length)
     counted = ((word, entry.counts[word]) for word in sorted(wanted & entry.counts.keys()))
     ranked = sum(index().weights[word] * count * (K1 + 1) / (count + norm) for word, count in counted)
-    return ranked + max((index().weight(name) for name in entry.names if name <= wanted), default=0.0)
+    return ranked + index().weight(said_name(entry, wanted))

@@ -12,8 +12,8 @@ def read_records(name: str) -> list[dict[str, Any]]:
     """Return the records of a data file in this package."""
     from importlib.resources import files  # not needed before the first question
 
-    lines = (files(__package__) / name).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    text = (files(__package__) / name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]
 
 
 def fold(text: str) -> str:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from ..tools import tool
 from .records import fold, read_records
 
 
@@ -28,6 +29,7 @@ class Day:
                 f"wind {self.wind_kmh} km/h, humidity {self.humidity_percent} %.")
 
 
+@tool
 def weather(city: str) -> str:
     """Get today's weather in a city: temperature in °C, sky, wind in km/h and humidity in percent.
     Takes the name of one city and covers larger cities of all continents.
@@ -39,7 +41,7 @@ def weather(city: str) -> str:
     day = days().get(key(name))
     if day and (not key(place) or key(place) in map(key, day.places)):
         return str(day)
-    raise ValueError(f"the weather service does not cover '{city}'. {advice(name)}")
+    raise ValueError(f"the weather service does not cover '{city}'. {advice(city)}")
 
 
 def key(name: str) -> str:
@@ -66,8 +68,9 @@ def advice(name: str) -> str:
     """Return what to try instead of a name that is not covered."""
     from difflib import get_close_matches  # needed after a mistake only
 
-    close = get_close_matches(key(name), list(days()), n=6, cutoff=0.6)
-    cities_close = list(dict.fromkeys(days()[match].city for match in close))[:3]
-    if cities_close:
-        return f"Did you mean {' or '.join(cities_close)}?"
+    said = [known for known in days() if re.search(rf"\b{re.escape(known)}\b", key(name))]
+    close = get_close_matches(key(name), list(days()), n=6, cutoff=0.7)
+    found = list(dict.fromkeys(days()[known].city for known in said + close))[:3]
+    if found:
+        return f"Did you mean {' or '.join(found)}?"
     return "Give the English name of one larger city, for example Beijing, London or New York."
