@@ -134,7 +134,7 @@ def _measured(word: str, things: tuple[Need, ...], text: str) -> tuple[bool, tup
 
 def _difference(text: str, phrase: Phrase) -> Need | None:
     """'How many years passed between A and B?', 'the temperature difference between A and B', 'how many years after A was B?'."""
-    found = re.fullmatch(r"how (?:many years|much time|long)(?: (?:passed|are there|were there|lie|lay|went by|is it|are|was there|elapsed))? between (?P<a>.+?) and (?P<b>.+)", text, re.I)
+    found = re.fullmatch(r"how (?:many years|much time|long)(?: (?:passed|are there|were there|lie|lay|went by|is it|are|was there|elapsed))? (?:between|from) (?P<a>.+?) (?:and|to|until) (?P<b>.+)", text, re.I)
     if found:
         first, second = _parallel(found.group("a"), re.sub(r"\b(?:his|her|its|their) (\w+)$", r"\1 of " + re.sub(r".* of ", "", found.group("a")), found.group("b")))
         years = [event(part, phrase, lambda question: _ask(question)) for part in (first, second)]

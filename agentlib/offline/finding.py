@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from .relations import BY_NAME, statements
-from .words import MEASURE, NAME, NUMBER, PLACE, YEAR, clean_name, mentions, number_in, same_name, sentences, words
+from .words import MEASURE, NAME, NUMBER, PLACE, YEAR, clean_name, mentions, number_in, same_name, sentences, undated, words
 
 _LONGEST = 6000  # characters of one observation that are read
 _TITLE = re.compile(r"([^:\n.!?]{1,80}?):\s+(?=\S)")
@@ -59,6 +59,11 @@ class Note:
         return bool(re.match(r"\s*error\b", self.text, re.I))
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the tool found nothing."""
+        return bool(re.match(r"\s*(?:error\b|no (?:article|result|entry|match|information|page)|nothing (?:was )?found|not found)", self.text, re.I))
+
+    @property
     def pointers(self) -> list[str]:
         """Titles of other articles that the observation names."""
         found = re.search(r"(?:See also\s*:|\bTry)\s*([^\n]+)", self.text)
@@ -67,12 +72,12 @@ class Note:
 
 def about(note: Note, subject: str, loosely: bool = False) -> list[str]:
     """Give the sentences of a note that are about the subject."""
-    if note.is_error:
+    if note.is_empty:
         return []
     parts = sentences(note.body)
-    dated = re.fullmatch(r"(.+?)(?: (?:in|of|for))? (\d{4})", subject)
-    if dated and same_name(note.title, dated.group(1)):
-        return [part for part in parts if dated.group(2) in part]
+    name, year = undated(subject)
+    if year and same_name(note.title, name):
+        return [part for part in parts if year in part]
     if note.is_thought:  # plans ("Next I need ...") state nothing
         parts = [part for part in parts if not re.search(r"\bI\b", part)]
     if note.title and not note.is_thought:
@@ -112,12 +117,13 @@ def best_sentence(question: str, notes: tuple[Note, ...], least: float = 0.4) ->
     wanted = set(words(question))
     best, best_score = "", 0.0
     for note in reversed(notes):
-        if note.is_error or note.is_thought or re.match(r"no (article|result|entry|match)", note.text, re.I):
+        if note.is_empty or note.is_thought:
             continue
+        title = wanted & set(words(note.title))
         for part in sentences(note.body):
-            score = len(wanted & set(words(part))) + 0.5 * len(wanted & set(words(note.title)))
+            score = len((wanted - title) & set(words(part))) + 0.5 * len(title)
             if score > best_score:
-                best, best_score = part, score
+                best, best_score = part if mentions(part, note.title) or not note.title else f"{note.title}: {part}", score
     return best if best_score >= max(4 * least, least * len(wanted)) else ""
 
 

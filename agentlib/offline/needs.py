@@ -50,6 +50,14 @@ class Pick:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A yes-or-no question: whether the value of a fact is the one that was said."""
+
+    fact: "Need"
+    said: str
+
+
+@dataclass(frozen=True)
 class Both:
     """Several questions in one."""
 
@@ -71,4 +79,4 @@ class Open:
     text: str
 
 
-Need = Name | Fact | Weather | Formula | Pick | Both | Talk | Open
+Need = Name | Fact | Weather | Formula | Pick | Claim | Both | Talk | Open

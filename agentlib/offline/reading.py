@@ -59,8 +59,9 @@ class Reading:
 def read(messages: list[dict], seed: int) -> Reading:
     """Read a request's messages."""
     instructions, lines = _split_messages(messages)
+    _, notes = _steps(lines)  # what was found for an earlier question is still known
     question, earlier, lines = _last_question(lines)
-    steps, notes = _steps(lines)
+    steps, _ = _steps(lines)
     labels = {m.group(1).lower() for m in _LABEL.finditer(instructions)}
     tools = _tools(instructions)
     return Reading(question, earlier, tools, bool(labels & {"action", "final answer"}), "thought" in labels,

@@ -25,9 +25,9 @@ class Relation:
     many: bool = False  # whether all values together are the answer
 
 
-WHO = r"(?:who|whom|(?:which|what) (?:person|man|woman|people))"
+WHO = r"(?:who|whom|(?:which|what) (?:person|man|woman|people|author|writer|novelist|poet|scientist|executive))"
 WHERE = r"(?:where|(?:in |at )?(?:which|what) (?P<part>city and country|city|country|place|town|state))"
-WHEN = r"(?:when|(?:in )?(?:which|what) year|since when)"
+WHEN = r"(?:when|how long ago|(?:in )?(?:which|what) year|since when)"
 UNI = (r"(?:where|(?:at |to |from )?(?:which|what) (?:university|universities|college|colleges|school|schools"
        r"|institution))")
 BE = r"(?:is|was|are|were|has been|'s)"
@@ -55,7 +55,7 @@ TABLE = (
               r"founders? (?:is|was|are|were) {list}", rf"{{list}} (?:{FOUND})\b"),
              "{x} was founded by {v}", rf"(?:{FOUND}|founder of) (?:the company )?{{x}}", many=True),
     Relation("founded", "year", ("founding year", "founding", "foundation", "establishment", "year of foundation"),
-             (rf"{WHEN} {BE} {{x}} (?:{FOUND})", rf"{WHEN} {DO} [^ ]+ (?:{FOUND}) {{x}}", rf"{WHEN} {{x}} {BE} (?:{FOUND})"),
+             (rf"{WHEN} {BE} {{x}} (?:{FOUND})", rf"{WHEN} {DO} .+? (?:{FOUND}) {{x}}", rf"{WHEN} {{x}} {BE} (?:{FOUND})"),
              (rf"(?:{FOUND})\b[^.;]{{0,60}}? (?:in|on) (?:\d+ )?(?:[a-z]+ )?{{year}}", r"dates (?:from|back to) {year}"),
              "{x} was founded in {v}"),
     Relation("capital", "place", ("capital", "capital city"),
@@ -125,7 +125,7 @@ TABLE = (
              (r"(?:won|received|awarded|shared|share of) (?:half of |a share of |jointly )?(?:the|a|an) (?:\d{4} )?{prize}",),
              "{x} won the {v}"),
     Relation("author", "person", ("author", "writer", "novelist", "poet", "playwright"),
-             (rf"{WHO} (?:wrote|has written|is the author of) {{x}}", rf"(?:by )?{WHO} {BE} {{x}} (?:written|authored)(?: by)?",
+             (rf"{WHO} (?:wrote|penned|has written|is the author of) {{x}}", rf"(?:by )?{WHO} {BE} {{x}} (?:written|authored)(?: by)?",
               rf"{WHO} (?:composed|painted|directed|designed|made|built) {{x}}",
               rf"(?:by )?{WHO} {BE} {{x}} (?:composed|painted|directed|designed|made|built)(?: by)?"),
              (r"(?:written|authored|composed|painted|directed|designed|made|built) (?:in \d+ )?by (?:the )?"
@@ -168,7 +168,7 @@ TABLE = (
              (r"{number} (?:inhabitants|people|residents)", r"population (?:of|is|was)(?: about| around| roughly)* {number}"),
              "{x} has {v} inhabitants"),
     Relation("river", "thing", ("river",),
-             (rf"(?:on |through )?(?:which|what) river {DO} {{x}} (?:lie|stand)(?: on)?", r"(?:on )?(?:which|what) river is {x}(?: on)?",
+             (rf"(?:on |through )?(?:which|what) river {DO} {{x}} (?:lie|stand)(?: on)?", r"(?:on )?(?:which|what) river (?:is|lies|stands) {x}(?: on)?",
               r"(?:which|what) river (?:flows|runs|goes) through {x}"),
              (r"(?:on|along) (?:the )?(?:banks of )?(?:the )?(?:river )?{name}", r"(?:the )?(?:river )?{name} (?:flows|runs) through"),
              "{x} lies on the {v}"),
@@ -184,15 +184,22 @@ TABLE = (
              (r"symbol (?:is|:)? ?{name}", r"\(symbol {name}\)"), "the chemical symbol of {x} is {v}"),
     Relation("currency", "thing", ("currency", "money"),
              (r"(?:which|what) (?:currency|money) (?:does|do|is) (?:people in )?{x}(?: use| used| have)?",
-              r"(?:which|what) (?:currency|money) is used in {x}", r"what do people pay with in {x}"),
+              r"(?:which|what) (?:currency|money) is used in {x}", r"what do people (?:pay with in|in) {x}(?: pay with| use)?"),
              (r"currency (?:is|was) {words}(?=[.,;(]|$)",), "the currency of {x} is {v}"),
     Relation("language", "thing", ("official language", "language", "languages", "official languages"),
              (r"(?:which|what) (?:official )?languages? (?:is|are) (?:spoken|official) in {x}",
               r"(?:which|what) languages? (?:do|does) (?:people |they )?(?:in )?{x} (?:speak|have)"),
              (r"languages? (?:is|are) {list}",), "the official language of {x} is {v}"),
+    Relation("nationality", "thing", ("nationality", "citizenship"),
+             (rf"(?:what|which) nationality {BE} {{x}}",),
+             (r"(?:is|was) an? (?:[a-z]+ly )?{name}(?:-born)?(?= [a-z])",), "{x} is {v}"),
     Relation("spouse", "person", ("wife", "husband", "spouse", "partner"),
              (rf"{WHO} {BE} {{x}} married to", rf"{WHO} {DO} {{x}} marry"),
              (r"(?:married(?: to)?|(?:wife|husband|spouse) (?:is|was)) (?:the [a-z]+ )?{name}",), "{x} is married to {v}"),
+    Relation("company", "thing", ("company", "employer", "firm"),
+             (rf"(?:which|what) company (?:{DO} |{BE} )?{{x}} (?:run|lead|head|manage|found|start|runs|leads|heads|manages|founded|started|ceo of"
+              r"|the ceo of|work for|works for)", r"who does {x} work for"),
+             (r"(?:CEO|chief executive|president) of {name}", r"(?:founders? of|founded) {name}"), "the company of {x} is {v}"),
     Relation("winner", "person", ("winner", "winners", "laureate", "laureates"),
              (rf"{WHO} (?:won|received|got|was awarded|shared) {{x}}", rf"(?:by )?{WHO} {BE} {{x}} (?:won|awarded)(?: by| to)?",
               r"to whom was {x} awarded"),

@@ -15,11 +15,11 @@ from . import memory
 from .arithmetic import in_head, is_easy
 from .choosing import Call, next_call, ranked
 from .finding import Note, Value, about, best_sentence, find, weather
-from .needs import Both, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
+from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .questions import understand
 from .reading import Reading
 from .relations import BY_NAME
-from .words import fold, number_in, plain, same_name, words
+from .words import fold, mentions, number_in, plain, same_name, undated, words
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Mind:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.need = understand(reading.question, tuple(question for question, _ in reading.earlier))
+        self.need = understand(reading.question, reading.earlier)
         self.trail: list[Found] = []
         self.acts_only = bool(reading.tools) and reading.has_format and not reading.writes_thoughts
         self.result = self.settle(self.need)
@@ -72,6 +72,8 @@ class Mind:
                 return self._formula(need)
             case Pick():
                 return self._pick(need)
+            case Claim(fact, said):
+                return self._claim(fact, said)
             case Both(parts):
                 return self._both(parts)
             case Talk(kind, text):
@@ -140,7 +142,7 @@ class Mind:
 
     def _whole_question(self, need: Fact) -> Value | Want | Lost:
         """Acting only, and the thing asked about is not named: ask with the question's words, read the latest observation."""
-        last = self.reading.notes[-1:]
+        last = self.reading.notes[-1:] if self.reading.steps else ()
         for note in last:
             value = find(need.relation, note.title or self.reading.question, last, noun_of(need), need.kind, False)
             if value:
@@ -157,11 +159,12 @@ class Mind:
         if not isinstance(inner, Value):
             return inner
         place = inner.head
-        report = weather(place, self.reading.notes)
+        meant = _meant(self.reading.notes, place)
+        report = next(filter(None, (weather(name, self.reading.notes) for name in (place, *meant))), None)
         if report is None and not ranked("weather", self.reading):
             return self._weather_by_heart(need, place)
         if report is None:
-            wordings = [place, *([inner.first] if inner.first != place else []), *_meant(self.reading.notes, place)]
+            wordings = [place, *([inner.first] if inner.first != place else []), *meant]
             call = next_call("weather", wordings, place, self.reading)
             return Want(call, "weather", place, need) if call else Lost(f"the weather in {place}")
         value = report.get(need.what) if need.what in ("temperature", "wind", "humidity", "all") else _judged(need.what, report)
@@ -236,6 +239,14 @@ class Mind:
         value = self.settle(thing.of if isinstance(thing, Fact) and thing.kind in ("number", "year") else thing)
         return value.head if isinstance(value, Value) and not isinstance(thing, Name) else value.text if isinstance(value, Value) else "it"
 
+    def _claim(self, fact: Need, said: str) -> Value | Want | Lost:
+        """Settle a fact, then compare it with what was said."""
+        value = self.settle(fact)
+        if not isinstance(value, Value):
+            return value
+        holds = any(mentions(item, said) or same_name(item, said) for item in value.items or (value.text,))
+        return Value("Yes" if holds else "No", (value.text,))
+
     def _both(self, parts: tuple[Need, ...]) -> Value | Want | Lost:
         """Settle several questions in their order."""
         outcomes = [self.settle(part) for part in parts]
@@ -267,6 +278,8 @@ def described(need: Need, subject: str) -> str:
         if need.relation == "about":
             return f"an article on {subject}"
         return f"the {need.asked if need.asked and need.relation in BY_NAME else noun_of(need)} of {subject}"
+    if isinstance(need, Open):
+        return f"something on '{subject}'"
     return f"the weather in {subject}" if isinstance(need, Weather) else f"the result of {subject}"
 
 
@@ -300,7 +313,7 @@ def _own_names(need: Need) -> list[str]:
 
 def _wordings(need: Fact, subject: str, notes: tuple[Note, ...]) -> list[str]:
     """Give queries for a fact: with its noun, then the bare name, or what the name's own article points to."""
-    noun, own = noun_of(need), [note for note in notes if same_name(note.title, subject)]
+    noun, own = noun_of(need), [note for note in notes if same_name(note.title, undated(subject)[0])]
     if need.relation == "about":
         return [subject, f"what is {subject}"]
     if own:

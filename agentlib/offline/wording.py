@@ -4,7 +4,7 @@ import re
 
 from .choosing import was_refused
 from .finding import Value, best_sentence
-from .needs import Both, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
+from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .relations import BY_NAME
 from .thinking import Found, Lost, Mind, Want, described, noun_of
 from .words import choose
@@ -57,7 +57,7 @@ def lost_text(mind: Mind, lost: Lost) -> str:
     """Say honestly what is missing, and what was found on the way."""
     if not lost.what or isinstance(mind.need, Open):
         return f"I cannot answer this. {NOTICE}"
-    if mind.acts_only and mind.reading.notes and not mind.reading.notes[-1].is_error:
+    if mind.acts_only and mind.reading.steps and not mind.reading.notes[-1].is_error:
         nearest = _nearest(mind)
         if nearest:
             return nearest
@@ -102,7 +102,7 @@ def sentence(text: str) -> str:
 
 def first_line(text: str) -> str:
     """Give the first line of an error without the word Error."""
-    return sentence(re.sub(r"^\s*error\s*[:：]?\s*", "", text.strip().split("\n")[0], flags=re.I)[:200])
+    return sentence(re.sub(r"^\s*error\s*[:：]?\s*(?:\w+(?:Error|Exception): )?", "", text.strip().split("\n")[0], flags=re.I)[:200])
 
 
 def _answer(need: Need, value: Value, mind: Mind) -> str:
@@ -111,6 +111,8 @@ def _answer(need: Need, value: Value, mind: Mind) -> str:
         return choose(mind.reading.seed, "talk", _TALK.get(need.kind, (value.text,)))
     if isinstance(need, Pick):
         return _pick_answer(need, value, mind)
+    if isinstance(need, Claim):
+        return f"{value.text}, {fact_text(mind.trail[-1])}"
     if isinstance(need, Both):
         return " ".join(sentence(_answer(part, outcome, mind)) for part in need.parts if isinstance(outcome := mind.settle(part), Value))
     if isinstance(need, Formula):

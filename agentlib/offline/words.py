@@ -69,6 +69,12 @@ def same_name(title: str, name: str) -> bool:
     return whole[-len(part):] == part and not re.search(r" (?:of|for|in|de) ", title.lower())
 
 
+def undated(name: str) -> tuple[str, str]:
+    """Split a name and its year: 'Nobel Prize in Physics in 1921'; the year is empty if there is none."""
+    found = re.fullmatch(r"(.+?)(?: (?:in|of|for))? (\d{4})", name)
+    return (found.group(1), found.group(2)) if found else (name, "")
+
+
 def mentions(text: str, name: str) -> bool:
     """Say whether a text contains every telling word of a name."""
     wanted = [word for word in words(name) if word not in _GENERIC]
