@@ -81,6 +81,7 @@ def test_rebuild_gives_the_same_bytes(lessons):
     lessons.target.unlink()
     assert lessons.run()[0] == 0
     assert lessons.target.read_bytes() == first
+    assert sorted(path.name for path in lessons.folder.iterdir()) == ["01_lesson.ipynb", "src"]
 
     cells = lessons.cells()
     assert [cell.execution_count for cell in cells] == [1, 2, 3, 4, 5, 6, 7]
@@ -137,7 +138,7 @@ def test_picture_keeps_its_committed_bytes_until_something_else_changes(lessons)
     assert lessons.run("--check")[0] == 0
     assert lessons.target.read_bytes() == committed
 
-    lessons.write("\nname = 'gray'\nname", f"\nshown = {picture(1)!r}{show}")
+    lessons.write("\nname = 'grey'  # A shade.\nname", f"\nshown = {picture(1)!r}{show}")
     lessons.run()
     assert lessons.cells()[1].outputs[0].data["image/png"].strip() == picture(1)
 
