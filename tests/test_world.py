@@ -274,7 +274,8 @@ def test_many_cities_of_all_continents_are_covered():
 
 @pytest.mark.parametrize(
     ("asked", "advice"),
-    [("Shanghia", "Did you mean Shanghai?"), ("Sydny", "Did you mean Sydney?"), ("Paris, Texas", "Did you mean Paris?"),
+    [("Shanghia", "Did you mean Shanghai?"), ("Sydny", "Did you mean Sydney?"),
+     ("Paris, Texas", "Did you mean Paris in France?"),
      ("Atlantis", "Give the English name of one larger city"), ("", "Give the English name of one larger city"),
      ("Beijing and Shanghai", "Did you mean Beijing or Shanghai?"),
      ("the weather in Oslo today", "Did you mean Oslo?")],
@@ -305,6 +306,7 @@ def test_a_city_that_is_not_covered_gets_advice(asked, advice):
         ("max(100,200)", "200"), ("round(2.5)", "3"), ("round(-2.5)", "-3"), ("round(3.14159, 2)", "3.14"),
         ("round(1234, -2)", "1200"), ("12345678901234.5", "12345678901234.5"), ("1.5e-20", "1.5e-20"),
         ("1_000 + 1", "1001"), ("2 ** 100", str(2**100)), ("0 ** 0", "1"),
+        ("+".join(["1"] * 150), "150"), ("1" * 300, "1" * 300),
     ],
 )
 def test_a_number_is_written_as_people_write_it(expression, result):
@@ -316,18 +318,19 @@ def test_a_number_is_written_as_people_write_it(expression, result):
     [
         ("1 / 0", "division by zero"), ("1 // 0", "division by zero"), ("5 % 0", "division by zero"),
         ("0 ** -1", "division by zero"), ("9**9**9", "too large"), ("10 ** 5000", "too large"),
-        ("1e999999999", "too large"), ("10 ** 99999999.5", "too large"), ("1e-999999999", "too small"),
-        ("(-1) ** 0.5", "no real power"),
-        ("sqrt(-1)", "no real square root"), ("1" * 301, "longer than 300"), ("-" * 80 + "5", "nested more than"),
+        ("1e999999999", "too large"), ("10 ** 99999999.5", "too large"), ("2 ** 100.5", "too large"),
+        ("1e-999999999", "too small"), ("(-1) ** 0.5", "no real power"),
+        ("sqrt(-1)", "no real square root"), ("1" * 301, "longer than 300"), ("-" * 200 + "5", "nested more than"),
         ("80 + 15%", "two ways"), ("max(1,234, 5)", "two ways"), ("200 / 50% of 80", "parentheses"),
         ("sqrt(1,234)", "inside a function write 1234"), ("max()", "does not take 0"),
         ("round(2, 0.5)", "whole number of"),
         ("", "cannot read"), ("two plus two", "cannot read"), ("import os", "cannot read"), ("2 +", "cannot read"),
-        ("__import__('os')", "cannot calculate"), ("(1).real", "cannot calculate"), ("2(3)", "cannot calculate"),
+        ("__import__('os')", "cannot read"), ("__import__(1)", "cannot calculate"),
+        ("(1).real", "cannot calculate"), ("2(3)", "cannot calculate"),
         ("[1, 2]", "cannot calculate"), ("1 < 2", "cannot calculate"), ("lambda: 1", "cannot calculate"),
         ("pi * 2", "cannot calculate"), ("max(3, key=2)", "cannot calculate"), ("max(*[1])", "cannot calculate"),
         ("12,34", "cannot calculate"), ("1 if 1 else 2", "cannot calculate"), ("True", "not a decimal number"),
-        ("1j", "not a decimal number"), ("0x10", "not a decimal number"), ("'a' * 3", "not a decimal number"),
+        ("1j", "cannot read"), ("0x10", "cannot read"), ("'a' * 3", "cannot read"), ("1if 1else 2", "cannot read"),
         ("5\x00", "cannot read"), ("5²", "cannot read"), ("~5", "cannot calculate"), ("1 << 9", "cannot calculate"),
     ],
 )
@@ -362,7 +365,8 @@ def test_results_are_exact_up_to_the_last_digit_shown(case):
     assert shown == exact if exact.denominator == 1 else abs(shown - exact) <= abs(exact) * Fraction(5, 10**12)
 
 
-@given(st.text(max_size=40) | st.text("0123456789+-*/%^().,= eoflmxqrtsab", max_size=60))
+@pytest.mark.filterwarnings("error")
+@given(st.text(max_size=40) | st.text("0123456789+-*/%^().,= '\\eoflmxqrtsabdint", max_size=60))
 def test_any_text_gives_a_number_or_a_clear_refusal(expression):
     try:
         Fraction(calculator(expression))

@@ -7,6 +7,7 @@ number on the way. As in Python, // and % round down. round() takes halves away 
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -15,17 +16,19 @@ from ..tools import tool
 from .notation import to_python
 
 MAX_CHARACTERS = 300
-MAX_DEPTH = 50
+MAX_DEPTH = 150  # a sum of so many numbers is so deep
 MAX_BITS = 4096  # of the top or the bottom of a fraction: about 1,200 digits
 DIGITS = 12  # significant digits of a result that is not a whole number
 ROOT_DIGITS = 40  # of roots and fractional powers; the last ten are dropped again
 HELP = "Use numbers, + - * / // % **, parentheses, sqrt, abs, round, min and max, as in (26 - 21) / 2."
+# Quotes, and a letter after a digit, as in 3and: Python would read some of these, with a warning.
+NEVER_ARITHMETIC = re.compile(r"""['"\\#]|\d(?!e[-+]?\d)[a-z]""", re.IGNORECASE)
 TOO_LARGE = "a number in the calculation is too large or too small; about 1,200 digits are the limit"
 
 
 @tool
 def calculator(expression: str) -> str:
-    """Calculate an arithmetic expression exactly and get the number. Takes + - * / // % ** and parentheses,
+    """Calculate an arithmetic expression without rounding errors. Takes + - * / // % ** and parentheses,
     percentages such as "15% of 80", and the functions sqrt, abs, round, min and max.
 
     Args:
@@ -35,10 +38,19 @@ def calculator(expression: str) -> str:
         raise ValueError(f"the expression is longer than {MAX_CHARACTERS} characters")
     source = to_python(expression)
     try:
-        tree = ast.parse(source, mode="eval")
-    except (SyntaxError, ValueError):
+        return write(evaluate(parse(source), source, MAX_DEPTH))
+    except SyntaxError:
         raise ValueError(f"cannot read '{expression}' as arithmetic. {HELP}") from None
-    return write(evaluate(tree.body, source, MAX_DEPTH))
+
+
+def parse(source: str) -> ast.expr:
+    """Return the expression's tree. Raises SyntaxError."""
+    if NEVER_ARITHMETIC.search(source):
+        raise SyntaxError
+    try:
+        return ast.parse(source, mode="eval").body
+    except ValueError:  # a null character, on Python 3.11
+        raise SyntaxError from None
 
 
 def evaluate(node: ast.expr, source: str, depth: int) -> Fraction:
@@ -123,8 +135,8 @@ def decimal(value: Fraction) -> Decimal:
 
 def rounded(value: Decimal) -> Fraction:
     """Drop the last digits, which rounding has touched, so that 8 ** (1 / 3) is 2."""
-    if abs(value.adjusted()) > MAX_BITS:
-        raise ValueError(TOO_LARGE)
+    if value and not -MAX_BITS // 4 < value.adjusted() < ROOT_DIGITS - 10:
+        raise ValueError("the root or power is too large or too small to be given to its last digit")
     return Fraction(Context(prec=ROOT_DIGITS - 10).plus(value))
 
 

@@ -80,8 +80,9 @@ def articles() -> tuple[Article, ...]:
 def find(query: str) -> list[Article]:
     """Return the articles that match, best first; equal scores are sorted by title."""
     wanted = frozenset(words(query))
-    subject = frozenset(word for entry in index().entries for word in said_name(entry, wanted))
-    scored = [(score(entry, wanted), entry.article) for entry in index().entries if matches(entry, wanted, subject)]
+    entries = [entry for entry in index().entries if not wanted.isdisjoint(entry.counts)]
+    subject = frozenset(word for entry in entries for word in said_name(entry, wanted))
+    scored = [(score(entry, wanted), entry.article) for entry in entries if matches(entry, wanted, subject)]
     return [article for _, article in sorted(scored, key=lambda pair: (-pair[0], pair[1].title))]
 
 
@@ -148,8 +149,8 @@ def matches(entry: Entry, wanted: frozenset[str], subject: frozenset[str]) -> bo
     """Say whether the question names the article, or the article has most of it and speaks of what it names."""
     known = wanted & entry.counts.keys()
     on_subject = bool(known & subject) or not subject
-    return bool(said_name(entry, wanted)) or (
-        on_subject and bool(known) and index().weight(known) >= MOST * index().weight(wanted))
+    has_most = index().weight(known) >= MOST * index().weight(wanted)
+    return bool(said_name(entry, wanted)) or (on_subject and has_most)
 
 
 def score(entry: Entry, wanted: frozenset[str]) -> float:

@@ -7,7 +7,7 @@ SIGNS = {0xFF01 + i: 0x21 + i for i in range(94)} | str.maketrans(
     {"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "^": "**", "\u00a0": " ", "\u202f": " "})
 POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 
-NUMBER = r"(?:\d[\d_]*\.?\d*|\.\d+)"
+NUMBER = r"(?:\d[\d_]*+(?:\.\d*+)?|\.\d++)"  # possessive, so that a long number is read once
 GROUPED = r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)"  # 1,234,567
 FUNCTION = r"[A-Za-z_]+\s*\("
 PERCENT = rf"({NUMBER})\s*%(?=\s*(?:of\b|[-+*/,)]|$))"  # not the remainder: no number follows

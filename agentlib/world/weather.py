@@ -41,7 +41,8 @@ def weather(city: str) -> str:
     day = days().get(key(name))
     if day and (not key(place) or key(place) in map(key, day.places)):
         return str(day)
-    raise ValueError(f"the weather service does not cover '{city}'. {advice(city)}")
+    hint = f"Did you mean {day.city} in {day.places[0]}?" if day else advice(city)
+    raise ValueError(f"the weather service does not cover '{city}'. {hint}")
 
 
 def key(name: str) -> str:
