@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .notation import NO_TOOL, Unreadable, named_call, read_call, read_json, read_object, read_text, to_json
+from .notation import NO_TOOL, Unreadable, named_call, read_call, read_object, read_text, to_json
 
 THOUGHT, ACTION, ACTION_INPUT, OBSERVATION, FINAL_ANSWER = (
     "Thought", "Action", "Action Input", "Observation", "Final Answer",
@@ -78,10 +78,15 @@ _LABELS = {
     "thought": THOUGHT, "thoughts": THOUGHT, "action": ACTION, "action input": ACTION_INPUT, "input": ACTION_INPUT,
     "observation": OBSERVATION, "final answer": FINAL_ANSWER, "answer": FINAL_ANSWER, "question": "Question",
 }  # fmt: skip
-_LABEL = re.compile(
-    rf"^[ \t>*_#`-]*+({'|'.join(sorted(_LABELS, key=len, reverse=True))})[ \t]*+\d*+[ \t*_`]*+[:：][*_`]*+[ \t]*+",
-    re.ASCII | re.IGNORECASE | re.MULTILINE,  # ASCII: else "ı" is an "i", and no key of _LABELS
-)
+_LINE = re.ASCII | re.IGNORECASE | re.MULTILINE  # ASCII: else "ı" is an "i", and no key of _LABELS
+
+
+def _label(*labels: str) -> str:
+    return rf"^[ \t>*_#`-]*+({'|'.join(labels)})[ \t]*+\d*+[ \t*_`]*+[:：][*_`]*+[ \t]*+"
+
+
+_LABEL = re.compile(_label(*sorted(_LABELS, key=len, reverse=True)), _LINE)
+_DECLINED = re.compile(_label("action input", "action", "input") + NO_TOOL.pattern + r".*+\n?", _LINE)  # Action: None
 # What a reasoning model thinks aloud: blocks that start a line (elsewhere the tag is only talked about), also cut off
 # ones, and the head of a reply whose opening tag stands in the prompt.
 _THINK = re.compile(
@@ -89,7 +94,7 @@ _THINK = re.compile(
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _FENCE = re.compile(r"\s*+(?:```[ \t]*+\w*+\s*+)?")
-_FENCE_END = re.compile(r"\s*+```")
+_FENCE_END = re.compile(r"[*_`]++|\s*+```")
 _PADDING = " \t\r\n*`"
 _TOOL = re.compile(r"[*_`\"']*+([Ff]inal [Aa]nswer|[A-Za-z][\w.-]*+)[*_`\"']*+[ \t]*+")
 _KINDS = {OBSERVATION: "invented_observation", ACTION: "extra_action", FINAL_ANSWER: "early_answer"}
@@ -155,20 +160,21 @@ def _read_answer(text: str, mark: _Mark, marks: list[_Mark]) -> Answer | Nothing
     end = next((m.start for m in marks if m.start >= mark.end and m.label != ACTION_INPUT), len(text))
     answer = text[mark.end : end].strip()
     answer = answer.removesuffix("**").rstrip() if answer.count("**") % 2 else answer
-    if not answer:
+    if not answer.strip(_PADDING):
         return Nothing(_thought(text[: mark.start]), f"its {FINAL_ANSWER} is empty")
     return Answer(_thought(text[: mark.start]), answer, text[:end].strip(), _discarded(text, end, marks))
 
 
 def _read_unlabelled(text: str) -> Action | Answer | Nothing:
     """Read a reply without labels: one that is a JSON call as a whole asks clearly for a tool, any other does not."""
-    found = read_json(text, _skip_fence(text, 0))
-    if found and isinstance(found[0], dict) and not text[found[1] :].strip(_PADDING):
-        try:
-            call = _Call(*named_call(found[0]), len(text), (Note("no_label", ACTION),))
+    start = _skip_fence(text, 0)
+    try:
+        data, end = read_object(text, start) if text.startswith("{", start) else ({}, start)
+        if data and not text[end:].strip(_PADDING):
+            call = _Call(*named_call(data), len(text), (Note("no_label", ACTION),))
             return _action_or_finish("", call, text, [])
-        except Unreadable as problem:
-            return Nothing("", str(problem))
+    except Unreadable as problem:
+        return Nothing("", str(problem))
     return Nothing(_thought(text), f"it has neither an {ACTION} nor a {FINAL_ANSWER}")
 
 
@@ -214,21 +220,14 @@ def _read_input(text: str, tool: str, named: int, mark: _Mark) -> _Call:
 
 
 def _thought(before: str) -> str:
-    """Give the text without its labels, and without lines such as `Action: None`."""
-    kept = (line for line in before.split("\n") if not _declines(line))
-    return _LABEL.sub("", "\n".join(kept)).strip(_PADDING)
-
-
-def _declines(line: str) -> bool:
-    label = _LABEL.match(line)
-    return bool(label and _LABELS[label[1].lower()] in (ACTION, ACTION_INPUT) and NO_TOOL.match(line, label.end()))
+    return _LABEL.sub("", _DECLINED.sub("", before)).strip(_PADDING)
 
 
 def _discarded(text: str, end: int, marks: list[_Mark]) -> tuple[Note, ...]:
     """Note what follows the first action or answer, named after the first thing in it that matters."""
-    rest = text[end:].strip(_PADDING)
+    rest = text[end:].strip()
     kind = next((_KINDS[mark.label] for mark in marks if mark.start >= end and mark.label in _KINDS), "trailing_text")
-    return (Note(kind, rest),) if rest else ()
+    return (Note(kind, rest),) if rest.strip(_PADDING) else ()
 
 
 def _skip_fence(text: str, at: int) -> int:
