@@ -29,10 +29,12 @@ class Call:
 
 
 def ranked(kind: str, reading: Reading) -> list[Tool]:
-    """Give the tools that fit, best first: a word of the name counts twice, words of the description once each."""
+    """Give the tools that fit, best first; tools that fit something else better come last, and alone do not count."""
     usable = [tool for tool in reading.tools if tool.name not in _unknown(reading)]
-    scored = [(_fit(kind, tool), -place, tool) for place, tool in enumerate(usable)]
-    return [tool for score, _, tool in sorted(scored, key=lambda item: item[:2], reverse=True) if score > 0]
+    scores = {tool: _scores(tool) for tool in usable}
+    by_score = sorted((tool for tool in usable if scores[tool][kind]), key=lambda tool: -scores[tool][kind])
+    fitting = [tool for tool in by_score if scores[tool][kind] >= max(scores[tool].values())]
+    return fitting + [tool for tool in by_score if tool not in fitting] if fitting else []
 
 
 def next_call(kind: str, wordings: list[str], thing: str, reading: Reading, most: int = 3) -> Call | None:
@@ -54,12 +56,14 @@ def was_refused(tool: str, reading: Reading) -> str:
     return errors[-1] if errors else ""
 
 
-def _fit(kind: str, tool: Tool) -> int:
-    """Score how well a tool fits: what it is for must win over what other kinds it might serve."""
+def _scores(tool: Tool) -> dict[str, int]:
+    """Score a tool for each kind of want: a word of its name counts two, up to three words of its description one each.
+
+    So the description wins where the two disagree.
+    """
     name = set(words(re.sub(r"[_.-]|(?<=[a-z])(?=[A-Z])", " ", tool.name)))
-    description = set(words(tool.description)) | set(words(" ".join(tool.parameters).replace("_", " ")))
-    scores = {each: 2 * len(name & signs) + min(3, len(description & signs)) for each, signs in _SIGNS.items()}
-    return scores[kind] if scores[kind] >= max(scores.values()) else 0
+    description = set(words(tool.description))
+    return {each: 2 * len(name & signs) + min(3, len(description & signs)) for each, signs in _SIGNS.items()}
 
 
 def _parameters(tool: Tool, reading: Reading) -> tuple[str, ...]:

@@ -3,8 +3,22 @@
 import re
 from dataclasses import dataclass
 
-from .relations import BY_NAME, statements
-from .words import MEASURE, NAME, NUMBER, PLACE, YEAR, clean_name, mentions, number_in, same_name, sentences, undated, words
+from .patterns import statements, turned
+from .relations import BY_NAME
+from .words import (
+    MEASURE,
+    NAME,
+    NUMBER,
+    PLACE,
+    YEAR,
+    clean_name,
+    mentions,
+    number_in,
+    same_name,
+    sentences,
+    undated,
+    words,
+)
 
 _LONGEST = 6000  # characters of one observation that are read
 _TITLE = re.compile(r"([^:\n.!?]{1,80}?):\s+(?=\S)")
@@ -142,9 +156,9 @@ def _stated(note: Note, relation: str, subject: str, noun: str, kind: str, loose
         if any(found) and not row.many:
             break
     names = [name for name in found if name and not same_name(name, subject)]
-    if not names and row.turned and note.title and not note.is_thought:
-        turned = re.compile(row.turned.replace("{x}", r"(?:the )?" + re.escape(subject)), re.I)
-        names = [note.title] if any(turned.search(part) for part in sentences(note.body)) else []
+    other_end = turned(relation, subject) if not names and note.title and not note.is_empty else None
+    if other_end and any(other_end.search(part) for part in sentences(note.body)):
+        names = [note.title]
     return _value(names, row.kind, row.many) if names else None
 
 

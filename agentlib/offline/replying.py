@@ -11,7 +11,8 @@ from .finding import Note
 from .needs import Fact, Weather
 from .reading import Reading, Step
 from .relations import BY_NAME
-from .thinking import Mind, Want, noun_of
+from .settling import noun_of
+from .thinking import Mind, Want
 from .wording import answer_of, thought_of
 from .words import plain
 

@@ -18,8 +18,8 @@ from .finding import Note, Value, about, best_sentence, find, weather
 from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .questions import understand
 from .reading import Reading
-from .relations import BY_NAME
-from .words import fold, mentions, number_in, plain, same_name, undated, words
+from .settling import country, described, expression, judged, key_words, meant, noun_of, own_names, same_sum, wordings
+from .words import mentions, number_in, plain, same_name, words
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,16 @@ class Mind:
         subject = inner.first if isinstance(need.of, Name) else inner.head
         if need.relation == "country":
             if "," in inner.first and not isinstance(need.of, Name):
-                return self._note(need, subject, Value(_country(inner.first)))
+                return self._note(need, subject, Value(country(inner.first)))
             need = Fact("located", need.of, "place", "country")
         value = self._look(need, subject)
         if isinstance(value, Value) and need.asked == "country":
-            value = Value(_country(value.first))
+            value = Value(country(value.first))
         return self._note(need, subject, value) if isinstance(value, Value) else value
 
     def _look(self, need: Fact, subject: str) -> Value | Want | Lost:
         """Look a fact up in the notes; else ask; else say that it is lost."""
-        notes, noun = self.reading.notes, noun_of(need)
+        notes = self.reading.notes
         value = self._in_notes(need, subject, notes, loosely=False)
         if value:
             return value
@@ -110,7 +110,7 @@ class Mind:
             value = self._in_notes(need, subject, notes, loosely=True)
             if value:
                 return value
-        call = next_call("search", _wordings(need, subject, notes), subject, self.reading)
+        call = next_call("search", wordings(need, subject, notes), subject, self.reading)
         return Want(call, "search", subject, need) if call else Lost(described(need, subject))
 
     def _in_notes(self, need: Fact, subject: str, notes: tuple[Note, ...], loosely: bool) -> Value | None:
@@ -147,27 +147,27 @@ class Mind:
             value = find(need.relation, note.title or self.reading.question, last, noun_of(need), need.kind, False)
             if value:
                 return self._note(need, note.title or "it", value)
-        names, key = _own_names(need), " ".join(re.findall(r"[\w'’.-]+", self.reading.question)[:20])
-        call = next_call("search", [" ".join(dict.fromkeys(_key_words(key))), f"{' '.join(names)} {noun_of(need)}"], " ".join(names), self.reading)
+        names, key = own_names(need), " ".join(re.findall(r"[\w'’.-]+", self.reading.question)[:20])
+        call = next_call("search", [" ".join(dict.fromkeys(key_words(key))), f"{' '.join(names)} {noun_of(need)}"], " ".join(names), self.reading)
         if call:
             return Want(call, "search", " ".join(names), need)
         return Lost("the answer")
 
     def _weather(self, need: Weather) -> Value | Want | Lost:
         """Settle the weather of a place: the place first."""
-        inner = Value(" ".join(_own_names(need))) if self.acts_only and not isinstance(need.place, Name) else self.settle(need.place)
+        inner = Value(" ".join(own_names(need))) if self.acts_only and not isinstance(need.place, Name) else self.settle(need.place)
         if not isinstance(inner, Value):
             return inner
         place = inner.head
-        meant = _meant(self.reading.notes, place)
-        report = next(filter(None, (weather(name, self.reading.notes) for name in (place, *meant))), None)
+        offered = meant(self.reading.notes, place)
+        report = next(filter(None, (weather(name, self.reading.notes) for name in (place, *offered))), None)
         if report is None and not ranked("weather", self.reading):
             return self._weather_by_heart(need, place)
         if report is None:
-            wordings = [place, *([inner.first] if inner.first != place else []), *meant]
-            call = next_call("weather", wordings, place, self.reading)
+            names = dict.fromkeys([place, inner.first, *offered])
+            call = next_call("weather", list(names), place, self.reading)
             return Want(call, "weather", place, need) if call else Lost(f"the weather in {place}")
-        value = report.get(need.what) if need.what in ("temperature", "wind", "humidity", "all") else _judged(need.what, report)
+        value = report.get(need.what) if need.what in ("temperature", "wind", "humidity", "all") else judged(need.what, place, report)
         if value is None:
             return Lost(f"the {need.what} in {place}")
         return self._note(need, place, value)
@@ -191,27 +191,27 @@ class Mind:
             if value.number is None:
                 return Lost(f"a number in '{value.text}'")
             values.append(value.number)
-        result = self._sum(_expression(need.template, values), need)
+        result = self._sum(expression(need.template, values), need)
         if isinstance(result, Value):
             return Value(need.said.replace("{v}", result.text), (), result.number)
         return result
 
-    def _sum(self, expression: str, need: Need) -> Value | Want | Lost:
+    def _sum(self, asked: str, need: Need) -> Value | Want | Lost:
         """Settle a sum: from an earlier result, with the tool, or in the head."""
         for step in reversed(self.reading.steps):
-            if _same_sum(step.asked, expression) and (number := number_in(step.observation)) is not None and not step.observation.lower().startswith("error"):
+            if same_sum(step.asked, asked) and (number := number_in(step.observation)) is not None and not step.observation.lower().startswith("error"):
                 return Value(re.search(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?", step.observation).group(), (), number)
-        easy = is_easy(expression) or re.fullmatch(r"[\d.]+", expression)
+        easy = is_easy(asked) or re.fullmatch(r"[\d.]+", asked)
         carried = self.acts_only and bool(getattr(need, "parts", True))
-        wordings = [expression, re.sub(r"sqrt\((.+?)\)", r"\1 ** 0.5", expression)]
-        call = None if easy or carried else next_call("sum", list(dict.fromkeys(wordings)), expression, self.reading)
+        ways = dict.fromkeys([asked, re.sub(r"sqrt\((.+?)\)", r"\1 ** 0.5", asked)])
+        call = None if easy or carried else next_call("sum", list(ways), asked, self.reading)
         if call:
-            return Want(call, "sum", expression, need)
-        number = in_head(expression)
+            return Want(call, "sum", asked, need)
+        number = in_head(asked)
         if number is None:
-            return Lost(f"the result of {expression}")
+            return Lost(f"the result of {asked}")
         if not easy:
-            self.trail.append(Found(Name(expression), expression, Value(plain(number), (), number), not self.reading.tools))
+            self.trail.append(Found(Name(asked), asked, Value(plain(number), (), number), not self.reading.tools))
         return Value(plain(number), (), number)
 
     def _pick(self, need: Pick) -> Value | Want | Lost:
@@ -261,87 +261,7 @@ class Mind:
         sentence = best_sentence(need.text, self.reading.notes)
         if sentence:
             return Value(sentence)
-        key = _key_words(need.text)
+        key = key_words(need.text)
         names = re.findall(r"[A-Z][\w-]+(?: [A-Z][\w-]+)*", need.text[1:])
         call = next_call("search", [" ".join(key[:8]), *([names[0]] if names else [])], " ".join(key[:4]), self.reading) if key else None
         return Want(call, "search", " ".join(key), need) if call else Lost("")
-
-
-def noun_of(need: Fact) -> str:
-    """Name a relation by its main noun: 'CEO', 'university', or what the question called it."""
-    return BY_NAME[need.relation].nouns[0] if need.relation in BY_NAME else need.relation
-
-
-def described(need: Need, subject: str) -> str:
-    """Describe what is wanted: 'the CEO of DeepMind'."""
-    if isinstance(need, Fact):
-        if need.relation == "about":
-            return f"an article on {subject}"
-        return f"the {need.asked if need.asked and need.relation in BY_NAME else noun_of(need)} of {subject}"
-    if isinstance(need, Open):
-        return f"something on '{subject}'"
-    return f"the weather in {subject}" if isinstance(need, Weather) else f"the result of {subject}"
-
-
-def _country(place: str) -> str:
-    """Give the country of a place: 'Smiljan, in what is now Croatia' is in Croatia."""
-    return re.sub(r"^in what is now |^the ", "", place.split(", ")[-1])
-
-
-def _expression(template: str, values: list[float]) -> str:
-    """Put numbers into a template; the absolute value of a difference puts the larger number first."""
-    if re.fullmatch(r"abs\(\{\d\} - \{\d\}\)", template):
-        template, values = "{0} - {1}", sorted(values, reverse=True)
-    return template.format(*(plain(value) if value >= 0 else f"({plain(value)})" for value in values))
-
-
-def _same_sum(asked: str, expression: str) -> bool:
-    """Say whether two sums are written the same but for spaces."""
-    return re.sub(r"\s|\*\*0\.5", "", asked) == re.sub(r"\s|sqrt", "", expression).replace("(", "(") or re.sub(r"\s", "", asked) == re.sub(r"\s", "", expression)
-
-
-def _key_words(text: str) -> list[str]:
-    """Give the telling words of a text as they are written."""
-    return [word for word in (part.strip("'’.,") for part in re.findall(r"[\w'’.-]+", text)) if words(word)]
-
-
-def _own_names(need: Need) -> list[str]:
-    """Give the names that the question itself gives."""
-    inner = getattr(need, "of", None) or getattr(need, "place", None)
-    return [need.text] if isinstance(need, Name) else _own_names(inner) if inner else []
-
-
-def _wordings(need: Fact, subject: str, notes: tuple[Note, ...]) -> list[str]:
-    """Give queries for a fact: with its noun, then the bare name, or what the name's own article points to."""
-    noun, own = noun_of(need), [note for note in notes if same_name(note.title, undated(subject)[0])]
-    if need.relation == "about":
-        return [subject, f"what is {subject}"]
-    if own:
-        return [f"{subject} {noun}", *own[-1].pointers[:2], f"{noun} of {subject}"]
-    near = [title for note in notes for title in note.pointers if set(words(subject)) & set(words(title))]
-    return [f"{subject} {noun}", subject, *near, f"{noun} of {subject}"]
-
-
-def _meant(notes: tuple[Note, ...], place: str) -> list[str]:
-    """Give the place that an error offers in its stead, if it looks like a slip of the pen."""
-    offered = [m for note in notes if note.is_error and fold(place) in fold(note.text)
-               for m in re.findall(r"[Dd]id you mean ['\"]?([A-Z][\w .-]+?)['\"]?(?: or |\?)", note.text)]
-    return [name for name in offered if len(set(fold(name)) ^ set(fold(place))) <= 2 and fold(name)[0] == fold(place)[0]]
-
-
-def _judged(what: str, report: dict[str, Value]) -> Value | None:
-    """Answer a yes-or-no question about the weather."""
-    sky = report["sky"].text if "sky" in report else ""
-    degrees = report["temperature"].number if "temperature" in report else None
-    wind = report["wind"].number if "wind" in report else None
-    signs = {"rain": "rain|drizzle|shower|storm", "umbrella": "rain|drizzle|shower|storm", "snow": "snow", "sun": "sun|clear", "sunglasses": "sun|clear",
-             "cloud": "cloud|overcast", "fog": "fog|mist|haz", "storm": "storm|thunder"}
-    if what in signs:
-        yes = bool(re.search(signs[what], sky))
-    elif what == "dry":
-        yes = not re.search(signs["rain"], sky)
-    elif what in ("cold", "coat", "warm"):
-        yes = None if degrees is None else degrees >= 20 if what == "warm" else degrees < 12
-    else:
-        yes = None if wind is None else wind >= 25
-    return None if yes is None else Value(f"{'Yes' if yes else 'No'}, the report says {report['all'].text}")

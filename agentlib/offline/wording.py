@@ -6,7 +6,8 @@ from .choosing import was_refused
 from .finding import Value, best_sentence
 from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .relations import BY_NAME
-from .thinking import Found, Lost, Mind, Want, described, noun_of
+from .settling import described, noun_of
+from .thinking import Found, Lost, Mind, Want
 from .words import choose
 
 NOTICE = ("I am the offline model of this course: a small set of rules, not a language model. With tools I can look up people, companies, "
@@ -29,7 +30,7 @@ def thought_of(mind: Mind) -> str:
         missed = reading.steps and not _new(mind) and _is_again(mind)
         refused = was_refused(reading.steps[-1].tool, reading) if reading.steps else ""
         if missed and refused == reading.steps[-1].observation:
-            plan = f"The tool refused: {first_line(refused)} I correct that. I still need {what}."
+            plan = f"The tool refused: {first_line(refused)} I try in another way. I still need {what}."
         elif missed:
             plan = choose(reading.seed, "missed", _MISSED).format(what=what)
         else:
@@ -129,7 +130,7 @@ def _answer(need: Need, value: Value, mind: Mind) -> str:
         through = f"{noun_of(before.need)} of {before.subject}" if isinstance(before.need, Fact) and before.need.kind == "person" else ""
         options = (text, re.sub(re.escape(found.subject), f"{found.subject}, the {through},", text, count=1) if through else text)
         return choose(mind.reading.seed, "chain", options)
-    return text if found.from_memory else choose(mind.reading.seed, "fact", (text, f"According to what I found, {text}"))
+    return text if found.from_memory else choose(mind.reading.seed, "fact", (text, text, f"According to what I found, {text}"))
 
 
 def _pick_answer(need: Pick, value: Value, mind: Mind) -> str:

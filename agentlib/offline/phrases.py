@@ -1,0 +1,143 @@
+"""Noun phrases and questions about facts: one recursion.
+
+A noun phrase is a name ("DeepMind"), a relation of a noun phrase ("the CEO of ...", "...'s CEO"), a relative clause ("the
+city where ... has its headquarters"), or the weather of a place. A question for a fact has such a phrase in its slot.
+"""
+
+import re
+
+from .cleaning import without_tail
+from .needs import Fact, Name, Need, Weather
+from .patterns import nouns, questions
+from .relations import BY_NAME
+
+WEATHER = {"temperature": "temperature", "weather": "all", "conditions": "all", "forecast": "all", "wind speed": "wind",
+            "wind": "wind", "humidity": "humidity", "weather like": "all", "weather forecast": "all", "weather report": "all",
+            "current weather": "all", "air temperature": "temperature", "current temperature": "temperature"}
+_PERSON = r"(?:person|man|woman|one|people|scientist|physicist|chemist|author|writer|manager|leader|founder|engineer|inventor|entrepreneur)"
+_RELATIVE = (
+    (r"(?:the )?(?:city|town|place) (?:where|in which|that|which)? ?(?P<c>.+)", "in which city {c}"),
+    (r"(?:the )?country whose capital (?:city )?is (?P<c>.+)", "which country is {c} the capital of"),
+    (r"(?:the )?(?:country|nation|state) (?:where|in which|that|which)? ?(?P<c>.+)", "in which country {c}"),
+    (r"(?:the )?(?:university|college|school) (?:where|at which|that|which|from which)? ?(?P<c>.+)", "which university {c}"),
+    (rf"(?:the )?{_PERSON} (?:who|that|whom) (?P<c>.+)", "who {c}"),
+    (r"(?:the )?(?:company|firm|organisation|organization|group) (?:that|which|who) (?P<c>.+)", "which company {c}"),
+    (r"(?:the )?(?:year|time|day) (?:when|in which|that)? ?(?P<c>.+)", "when {c}"),
+    (r"(?:the )?river (?:that|which)? ?(?P<c>.+)", "which river {c}"),
+    (r"(?:the )?(?:book|novel|play) (?:that|which)? ?(?P<c>.+)", "which book {c}"),
+    (r"where (?P<c>.+)", "where {c}"), (r"who(?:ever)? (?P<c>.+)", "who {c}"),
+)
+DEPTH = 7
+_CLASSES = ("city", "town", "place", "country", "nation", "university", "college", "school")
+
+
+def ask(text: str, depth: int = 0) -> Need | None:
+    """Parse a question about a fact."""
+    if depth > DEPTH:
+        return None
+    for row, pattern in questions():
+        found = pattern.fullmatch(text)
+        if found and not re.match(r"(?:the )?(?:capital|ceo)\b$", found.group("x"), re.I):
+            fact = Fact(row.name, noun_phrase(found.group("x"), depth + 1), row.kind)
+            part = found.groupdict().get("part") or ""
+            return Fact("country", fact, "place") if part.lower() == "country" and row.kind == "place" else fact
+    found = re.fullmatch(r"(?:what|who|which|where|when|how (?:much|many|old|long|far|big)) (?:is|was|are|were)(?: the name of)? (.+)", text, re.I)
+    phrase = noun_phrase(found.group(1) if found else text, depth + 1)
+    if not isinstance(phrase, Name):
+        return phrase
+    if found and re.match(r"(?:what|who) ", text, re.I):
+        return Fact("about", phrase, "thing")
+    return None
+
+
+def noun_phrase(text: str, depth: int = 0) -> Need:
+    """Parse a noun phrase; what is nothing else is a name."""
+    text = re.sub(r"^(?:the|a|an|its|his|her|their) (?=[a-z])|^(?:the )(?=[A-Z])", "", text.strip(" ,?.\"“”"))
+    if depth > DEPTH:
+        return Name(text)
+    return (_weather_of(text, depth) or _relative(text, depth) or _relation_of(text, depth) or _possessive(text, depth)
+            or _compound(text, depth) or Name(re.sub(r"^(?:city|country|town|state|company|book|novel|river|mountain|element|person"
+                                                     r"|scientist|writer|author|university|play) (?:of |called |named )?(?=[\"“A-Z0-9])", "",
+                                                     text).strip("\"“” '")))
+
+
+def relation_of(noun: str) -> tuple[str, str] | None:
+    """Give relation and kind of a noun: 'alma mater' is studied_at, a university."""
+    noun = re.sub(r"^(?:the |current |present |new |first |own |official |total |exact |main |former |name of the |acting )+", "", noun.strip(), flags=re.I)
+    for pattern, row in nouns():
+        if pattern.fullmatch(noun):
+            return row.name, row.kind
+    return None
+
+
+def _relation_of(text: str, depth: int) -> Need | None:
+    """'the NOUN of X', for nouns of the table and for others."""
+    found = re.match(r"(?P<noun>[\w' -]{2,40}?) (?P<link>of|at|for|behind|in|on) (?:the )?(?P<rest>.+)$", text)
+    if not found:
+        return None
+    noun = found.group("noun")
+    if noun.split()[-1][0].isupper() and not noun.split()[-1].isupper():
+        return None  # University of Cambridge, Bank of America
+    superlative = re.match(r"(?:the )?(?:\w+(?<!for)est|most \w+) ", noun)
+    if found.group("link") in ("in", "on") and not superlative:
+        return None
+    inner = noun_phrase(text[found.start("rest"):], depth + 1)
+    known = relation_of(noun)
+    if noun in _CLASSES and isinstance(inner, Name) and not text[found.end("link"):].startswith(" the "):
+        return inner if inner.text[:1].isupper() and found.group("link") == "of" else None  # 'the city of Paris' is Paris
+    if known:
+        return Fact(known[0], inner, known[1], noun)
+    if (found.group("link") == "of" or superlative) and noun.islower() and len(noun.split()) <= 3:
+        noun = re.sub("tallest", "highest", re.sub("biggest", "largest", noun))
+        return Fact(noun, inner, "thing", noun)
+    return None
+
+
+def _possessive(text: str, depth: int) -> Need | None:
+    """"X's NOUN": the last possessive whose tail is a relation."""
+    for found in reversed(list(re.finditer(r"(?:'s|(?<=s)') ", text))):
+        owner, noun = text[: found.start()], text[found.end():]
+        known = relation_of(noun)
+        weather = WEATHER.get(noun.lower())
+        if weather:
+            return Weather(weather, noun_phrase(owner, depth + 1))
+        if known:
+            return Fact(known[0], noun_phrase(owner, depth + 1), known[1], noun)
+        if noun.islower() and len(noun.split()) <= 3:
+            return Fact(noun, noun_phrase(owner, depth + 1), "thing", noun)
+    return None
+
+
+def _compound(text: str, depth: int) -> Need | None:
+    """'DeepMind CEO', 'Paris weather': a name followed by a noun of the table."""
+    parts = text.split(" ")
+    for cut in range(max(1, len(parts) - 3), len(parts)):
+        head, noun = " ".join(parts[:cut]), " ".join(parts[cut:])
+        if not re.match("[A-Z0-9]", head) or (noun[:1].isupper() and not noun.isupper()):
+            continue
+        if noun.lower() in WEATHER:
+            return Weather(WEATHER[noun.lower()], noun_phrase(head, depth + 1))
+        known = relation_of(noun)
+        if known and known[0] not in ("located", "country", "river", "studied_at", "works", "owner", "area"):
+            return Fact(known[0], noun_phrase(head, depth + 1), known[1], noun)
+    return None
+
+
+def _relative(text: str, depth: int) -> Need | None:
+    """'the city where DeepMind has its headquarters' asks 'in which city DeepMind has its headquarters'."""
+    for pattern, question in _RELATIVE:
+        found = re.fullmatch(pattern, text, re.I)
+        if found and (" " in found.group("c") or "whose" in pattern):
+            need = ask(question.format(c=found.group("c")), depth + 1)
+            if isinstance(need, Fact) and need.relation != "about" and need.relation in BY_NAME:
+                return need
+    return None
+
+
+def _weather_of(text: str, depth: int) -> Need | None:
+    """'the temperature in Oslo'."""
+    nouns = "|".join(sorted(WEATHER, key=len, reverse=True))
+    found = re.fullmatch(rf"(?:current |present |today's )?(?P<noun>{nouns})(?: is)?(?: like)?(?: today| now| right now| currently| outside)? (?:in|of|at|for|over) (?P<x>.+)", text, re.I)
+    if not found:
+        return None
+    return Weather(WEATHER[found.group("noun").lower()], noun_phrase(without_tail(found.group("x")), depth + 1))

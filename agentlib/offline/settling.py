@@ -1,0 +1,89 @@
+"""Small questions that settling a need comes down to: which words to ask with, what a report or a sum says."""
+
+import re
+
+from .finding import Note, Value
+from .needs import Fact, Name, Need, Open, Weather
+from .relations import BY_NAME
+from .words import fold, plain, same_name, undated, words
+
+
+def noun_of(need: Fact) -> str:
+    """Name a relation by its main noun: 'CEO', 'university', or what the question called it."""
+    return BY_NAME[need.relation].nouns[0] if need.relation in BY_NAME else need.relation
+
+
+def described(need: Need, subject: str) -> str:
+    """Describe what is wanted: 'the CEO of DeepMind'."""
+    if isinstance(need, Fact):
+        if need.relation == "about":
+            return f"an article on {subject}"
+        return f"the {need.asked if need.asked and need.relation in BY_NAME else noun_of(need)} of {subject}"
+    if isinstance(need, Open):
+        return f"something on '{subject}'"
+    return f"the weather in {subject}" if isinstance(need, Weather) else f"the result of {subject}"
+
+
+def wordings(need: Fact, subject: str, notes: tuple[Note, ...]) -> list[str]:
+    """Give queries for a fact: with its noun, then the bare name, or what the name's own article points to."""
+    noun, own = noun_of(need), [note for note in notes if same_name(note.title, undated(subject)[0])]
+    if need.relation == "about":
+        return [subject, f"what is {subject}"]
+    if own:
+        return [f"{subject} {noun}", *own[-1].pointers[:2], f"{noun} of {subject}"]
+    near = [title for note in notes for title in note.pointers if set(words(subject)) & set(words(title))]
+    return [f"{subject} {noun}", subject, *near, f"{noun} of {subject}"]
+
+
+def key_words(text: str) -> list[str]:
+    """Give the telling words of a text as they are written."""
+    return [word for word in (part.strip("'’.,") for part in re.findall(r"[\w'’.-]+", text)) if words(word)]
+
+
+def own_names(need: Need) -> list[str]:
+    """Give the names that the question itself gives."""
+    inner = getattr(need, "of", None) or getattr(need, "place", None)
+    return [need.text] if isinstance(need, Name) else own_names(inner) if inner else []
+
+
+def country(place: str) -> str:
+    """Give the country of a place: 'Smiljan, in what is now Croatia' is in Croatia."""
+    return re.sub(r"^in what is now |^the ", "", place.split(", ")[-1])
+
+
+def meant(notes: tuple[Note, ...], place: str) -> list[str]:
+    """Give the place that an error offers in its stead, if it looks like a slip of the pen."""
+    offered = [m for note in notes if note.is_error and fold(place) in fold(note.text)
+               for m in re.findall(r"[Dd]id you mean ['\"]?([A-Z][\w .-]+?)['\"]?(?: or |\?)", note.text)]
+    return [name for name in offered if len(set(fold(name)) ^ set(fold(place))) <= 2 and fold(name)[0] == fold(place)[0]]
+
+
+def judged(what: str, place: str, report: dict[str, Value]) -> Value | None:
+    """Answer a yes-or-no question about the weather."""
+    sky = report["sky"].text if "sky" in report else ""
+    degrees = report["temperature"].number if "temperature" in report else None
+    wind = report["wind"].number if "wind" in report else None
+    signs = {"rain": "rain|drizzle|shower|storm", "umbrella": "rain|drizzle|shower|storm", "snow": "snow", "sun": "sun|clear", "sunglasses": "sun|clear",
+             "cloud": "cloud|overcast", "fog": "fog|mist|haz", "storm": "storm|thunder"}
+    if what in signs:
+        yes = bool(re.search(signs[what], sky))
+    elif what == "dry":
+        yes = not re.search(signs["rain"], sky)
+    elif what in ("cold", "coat", "warm"):
+        yes = None if degrees is None else degrees >= 20 if what == "warm" else degrees < 12
+    else:
+        yes = None if wind is None else wind >= 25
+    return None if yes is None else Value(f"{'Yes' if yes else 'No'}, the report for {place} says {report['all'].text}")
+
+
+def expression(template: str, values: list[float]) -> str:
+    """Put numbers into a template; the absolute value of a difference puts the larger number first."""
+    if re.fullmatch(r"abs\(\{\d\} - \{\d\}\)", template):
+        template, values = "{0} - {1}", sorted(values, reverse=True)
+    return template.format(*(plain(value) if value >= 0 else f"({plain(value)})" for value in values))
+
+
+def same_sum(asked: str, expression: str) -> bool:
+    """Say whether two sums are written the same but for spaces."""
+    left, right = (re.sub(r"sqrt\((.+?)\)", r"\1**0.5", re.sub(r"\s", "", text)) for text in (asked, expression))
+    return left == right
