@@ -7,7 +7,8 @@ from .needs import Fact, Formula, Need, Weather
 from .phrases import ask, noun_phrase
 
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
-_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
+_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+          "eleven": 11,
           "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "a dozen": 12}
 _NUMERIC = ("number", "year")
 
@@ -39,20 +40,27 @@ def event(text: str) -> Need | None:
 
 
 def _difference(text: str) -> Need | None:
-    """'How many years passed between A and B?', 'the temperature difference between A and B', 'how many years after A was B?'."""
-    found = re.fullmatch(r"how (?:many years|much time|long)(?: (?:passed|are there|were there|lie|lay|went by|is it|are|was there|elapsed))? (?:between|from) (?P<a>.+?) (?:and|to|until) (?P<b>.+)", text, re.I)
+    """'How many years passed between A and B?', 'How many years after A was B?', 'the difference in height ...'."""
+    found = re.fullmatch(r"how (?:many years|much time|long)(?: (?:passed|are there|were there|lie|lay|went by|is it"
+                         r"|are|was there|elapsed))? (?:between|from) (?P<a>.+?) (?:and|to|until) (?P<b>.+)", text,
+                         re.I)
     if found:
-        first, second = _parallel(found.group("a"), re.sub(r"\b(?:his|her|its|their) (\w+)$", r"\1 of " + re.sub(r".* of ", "", found.group("a")), found.group("b")))
+        first, second = _parallel(found.group("a"),
+                                  re.sub(r"\b(?:his|her|its|their) (\w+)$",
+                                         r"\1 of " + re.sub(r".* of ", "", found.group("a")), found.group("b")))
         years = [event(part) for part in (first, second)]
         return Formula("abs({1} - {0})", tuple(years), "{v} years") if all(years) else None
-    found = re.fullmatch(r"how (?:many years|long) (?P<w>after|before) (?P<a>.+?) (?:was|did|were) (?P<b>.+)", text, re.I)
+    found = re.fullmatch(r"how (?:many years|long) (?P<w>after|before) (?P<a>.+?) (?:was|did|were) (?P<b>.+)", text,
+                         re.I)
     if found:
         clause = re.sub(r"(\S+)$", r"was \1", found.group("b"))
         years = [event(part) for part in (found.group("a"), clause)]
         if years[0] is None and isinstance(years[1], Fact):
             years[0] = Fact(years[1].relation, noun_phrase(found.group("a")), "year")
         return Formula("abs({1} - {0})", tuple(years), "{v} years") if all(years) else None
-    found = re.fullmatch(r"(?:what is )?(?:the )?(?:(?P<m>temperature|height|age|population|length|wind|humidity)s? difference|difference (?:in|of) (?P<n>\w+)) (?:between|of) (?P<a>.+?) and (?P<b>.+)", text, re.I)
+    found = re.fullmatch(r"(?:what is )?(?:the )?(?:(?P<m>temperature|height|age|population|length|wind|humidity)s?"
+                         r" difference|difference (?:in|of) (?P<n>\w+)) (?:between|of) (?P<a>.+?) and (?P<b>.+)", text,
+                         re.I)
     if found:
         measure = (found.group("m") or found.group("n")).lower()
         word = next((w for w, (m, highest) in WORDS_OF_DEGREE.items() if m == measure and highest), "")
@@ -69,12 +77,14 @@ def _parallel(first: str, second: str) -> tuple[str, str]:
     if head and not re.match(r"(?:the )?\w+(?: \w+)? of ", second):
         return first, head.group(1) + re.sub(r"^(?:that )?of ", "", second)
     tail = re.match(r"(.+)(?:'s) (\w+)$", second)
-    return (f"{first}'s {tail.group(2)}", second) if tail and "'s" not in first and " of " not in first else (first, second)
+    return (f"{first}'s {tail.group(2)}", second) if tail and "'s" not in first and " of " not in first else (first,
+                                                                                                              second)
 
 
 def _top_amount(text: str) -> Need | None:
     """Parse 'what is' and an amount that must be worked out."""
-    body = re.sub(r"^(?:what|how much|how many) (?:is|are|was|makes?|does|do|would be|equals?) (?:the result of )?|^(?:how much|what) ", "", text, flags=re.I)
+    body = re.sub(r"^(?:what|how much|how many) (?:is|are|was|makes?|does|do|would be|equals?) (?:the result of )?"
+                  r"|^(?:how much|what) ", "", text, flags=re.I)
     body = re.sub(r" (?:make|equal|equals|give|is)$|^(?:the )?(?:result|value) of | ?=$", "", body, flags=re.I)
     need = _amount(body, 0)
     return need if isinstance(need, Formula) else None
@@ -95,32 +105,43 @@ def _amount(text: str, depth: int) -> Need | None:
             if all(parts):
                 return _joined(template, parts)
     need = noun_phrase(text)
-    return need if isinstance(need, Weather) and need.what in ("temperature", "wind", "humidity") or isinstance(need, Fact) and need.kind in _NUMERIC else None
+    return need if isinstance(need, Weather) and need.what in ("temperature", "wind", "humidity") or isinstance(need,
+                                                                                                                Fact) and need.kind in _NUMERIC else None
 
 
 def _shared(groups: tuple[str, ...]) -> list[str]:
     """Give a second operand the head of the first: 'the population of Oslo' and 'Rome'."""
     head = re.match(r"(?:the )?(.+? (?:of|in)) (?=[A-Z])", groups[0])
-    return [groups[0]] + [f"{head.group(1)} {re.sub('^(?:of|in|that of) ', '', part)}" if head and re.match(r"(?:(?:that )?of |in )?[A-Z]", part) else part
+    return [groups[0]] + [f"{head.group(1)} {re.sub('^(?:of|in|that of) ', '', part)}" if head
+                          and re.match(r"(?:(?:that )?of |in )?[A-Z]", part) else part
                           for part in groups[1:]]
 
 
 _OPERATIONS = (
     (r"sum of (.+) and (.+)", "{0} + {1}"), (r"(?:add|adding) (.+) (?:and|to) (.+)", "{0} + {1}"),
     (r"product of (.+) and (.+)", "{0} * {1}"), (r"(?:multiply|multiplying) (.+) (?:by|with|and) (.+)", "{0} * {1}"),
-    (r"(?:quotient|ratio) (?:of|between) (.+) (?:and|to) (.+)", "{0} / {1}"), (r"(?:divide|dividing) (.+) by (.+)", "{0} / {1}"),
-    (r"difference (?:between|of) (.+) and (.+)", "abs({0} - {1})"), (r"(?:subtract|subtracting) (.+) from (.+)", "{1} - {0}"),
-    (r"(?:average|mean)(?: of)? (.+), (.+),? and (.+)", "({0} + {1} + {2}) / 3"), (r"(?:average|mean)(?: of)? (.+) and (.+)", "({0} + {1}) / 2"),
+    (r"(?:quotient|ratio) (?:of|between) (.+) (?:and|to) (.+)", "{0} / {1}"), (r"(?:divide|dividing) (.+) by (.+)",
+                                                                               "{0} / {1}"),
+    (r"difference (?:between|of) (.+) and (.+)", "abs({0} - {1})"), (r"(?:subtract|subtracting) (.+) from (.+)",
+                                                                     "{1} - {0}"),
+    (r"(?:average|mean)(?: of)? (.+), (.+),? and (.+)", "({0} + {1} + {2}) / 3"), (r"(?:average|mean)(?: of)? (.+) and"
+                                                                                   r" (.+)", "({0} + {1}) / 2"),
     (r"(?:total|combined) (.+ of .+) and (.+)", "{0} + {1}"),
-    (r"(.+) plus (.+)", "{0} + {1}"), (r"(.+) minus (.+)", "{0} - {1}"), (r"(.+) (?:times|multiplied by) (.+)", "{0} * {1}"),
+    (r"(.+) plus (.+)", "{0} + {1}"), (r"(.+) minus (.+)", "{0} - {1}"), (r"(.+) (?:times|multiplied by) (.+)",
+                                                                          "{0} * {1}"),
     (r"(.+) (?:divided by|over) (.+)", "{0} / {1}"),
-    (r"(?:twice|double)(?: of)? (.+)", "2 * {0}"), (r"(?:triple|three times) (.+)", "3 * {0}"), (r"half(?: of)? (.+)", "{0} / 2"),
+    (r"(?:twice|double)(?: of)? (.+)", "2 * {0}"), (r"(?:triple|three times) (.+)", "3 * {0}"), (r"half(?: of)? (.+)",
+                                                                                                 "{0} / 2"),
     (r"(?:a |one )?third of (.+)", "{0} / 3"), (r"(?:a |one )?quarter of (.+)", "{0} / 4"),
-    (r"(.+?) ?(?:%|percent|per cent) of (.+)", "{0} / 100 * {1}"), (r"square root of (.+)", "sqrt({0})"), (r"square of (.+)", "{0} ** 2"),
-    (r"(.+) squared", "{0} ** 2"), (r"(.+) cubed", "{0} ** 3"), (r"(.+) (?:to the power of|to the) (\d+)(?:th|rd|nd)?(?: power)?", "{0} ** {1}"),
-    (r"(.+) (?:in|converted to|as|to) (?:degrees )?fahrenheit", "{0} * 9 / 5 + 32"), (r"(.+) (?:in|converted to|as) kelvin", "{0} + 273.15"),
+    (r"(.+?) ?(?:%|percent|per cent) of (.+)", "{0} / 100 * {1}"), (r"square root of (.+)",
+                                                                    "sqrt({0})"), (r"square of (.+)", "{0} ** 2"),
+    (r"(.+) squared", "{0} ** 2"), (r"(.+) cubed", "{0} ** 3"), (r"(.+) (?:to the power of|to the) (\d+)(?:th|rd"
+                                                                 r"|nd)?(?: power)?", "{0} ** {1}"),
+    (r"(.+) (?:in|converted to|as|to) (?:degrees )?fahrenheit", "{0} * 9 / 5 + 32"), (r"(.+) (?:in|converted to|as)"
+                                                                                      r" kelvin", "{0} + 273.15"),
     (r"(.+) (?:in|converted to) feet", "{0} * 3.28084"), (r"(.+) (?:in|converted to) miles", "{0} / 1.609344"),
-    (r"(.+) (?:in|converted to) (?:kilometres|km)", "{0} / 1000"), (r"(-?[\d.]+) ?(?:°C|degrees celsius|celsius|degrees)", "{0}"),
+    (r"(.+) (?:in|converted to) (?:kilometres|km)", "{0} / 1000"), (r"(-?[\d.]+) ?(?:°C|degrees celsius|celsius"
+                                                                    r"|degrees)", "{0}"),
 )
 
 
@@ -149,7 +170,8 @@ def _expression(text: str) -> str:
     for pattern, sign in ((r"×|·|(?<=\d) ?x ?(?=\d)", " * "), (r"÷", " / "), (r"−|–", " - "), (r"\^", " ** ")):
         text = re.sub(pattern, sign, text)
     text = re.sub(r"\s+", " ", re.sub(r"(?<=[\d)])\s*([*/+-]+)\s*(?=[\d(.-])", r" \1 ", text)).strip()
-    return text if re.fullmatch(r"-?(?:sqrt|abs|\d|[ .()+*/-])*\d[\d .()+*/-]*", text) and text.count("(") == text.count(")") else ""
+    return text if re.fullmatch(r"-?(?:sqrt|abs|\d|[ .()+*/-])*\d[\d .()+*/-]*",
+                                text) and text.count("(") == text.count(")") else ""
 
 
 def _word_problem(text: str) -> Need | None:
@@ -158,11 +180,15 @@ def _word_problem(text: str) -> Need | None:
     for word, number in _WORDS.items():
         story = re.sub(rf"\b{word}\b", str(number), story, flags=re.I)
     numbers = re.findall(_NUMBER, story)
-    if len(numbers) != 2 or not re.search(r"[.,;] (?:how (?:many|much|far|long)|what)|^how (?:many|much|far)|^if ", story, re.I) or len(story.split()) < 8:
+    if len(numbers) != 2 or not re.search(r"[.,;] (?:how (?:many|much|far|long)|what)|^how (?:many|much|far)|^if ",
+                                          story, re.I) or len(story.split()) < 8:
         return None
-    for pattern, sign in ((r"\b(?:each|every|per|apiece)\b(?!.*\b(?:split|share|shared|divided)\b)", "*"), (r"\b(?:split|share|shares|shared|divided|divides|equally|distribut)\w*", "/"),
-                          (r"\b(?:gives?|gave|loses?|lost|eats?|ate|spends?|spent|left|remain|fewer|less|sells?|sold|away|takes?)\b", "-"),
-                          (r"\b(?:more|gets?|got|buys?|bought|altogether|total|together|another|finds?|adds?|and)\b", "+")):
+    for pattern, sign in ((r"\b(?:each|every|per|apiece)\b(?!.*\b(?:split|share|shared|divided)\b)",
+                           "*"), (r"\b(?:split|share|shares|shared|divided|divides|equally|distribut)\w*", "/"),
+                          (r"\b(?:gives?|gave|loses?|lost|eats?|ate|spends?|spent|left|remain|fewer|less|sells?|sold"
+                           r"|away|takes?)\b", "-"),
+                          (r"\b(?:more|gets?|got|buys?|bought|altogether|total|together|another|finds?|adds?|and)\b",
+                           "+")):
         if re.search(pattern, story, re.I):
             return Formula(f"{numbers[0].replace(',', '')} {sign} {numbers[1].replace(',', '')}")
     return None

@@ -1,4 +1,4 @@
-"""Sums in the head: exact while the numbers are short, and slightly wrong when they are long, as with language models."""
+"""Sums in the head: exact while the numbers are short, slightly wrong when they are long, as with language models."""
 
 import ast
 import math
@@ -38,6 +38,7 @@ def _value(node: ast.AST) -> float:
         base, exponent = _value(node.left), _value(node.right)
         if abs(exponent) <= 64:
             return float(base**exponent)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("sqrt", "abs") and len(node.args) == 1:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("sqrt",
+                                                                                           "abs") and len(node.args) == 1:
         return {"sqrt": math.sqrt, "abs": abs}[node.func.id](_value(node.args[0]))
     raise ValueError("not arithmetic")

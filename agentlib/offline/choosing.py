@@ -4,19 +4,22 @@ import re
 from dataclasses import dataclass
 
 from .reading import Reading, Tool
-from .words import fold, words
+from .words import fold, word_set, words
 
 # What the model looks for in a tool's name and description.
 _SIGNS = {
-    "search": frozenset("""search look lookup find encyclopedia encyclopaedia article wiki wikipedia knowledge fact people person company
-        information retrieve query web page book question browse answer reference library university""".split()),
-    "weather": frozenset("weather temperature forecast climate rain wind humidity meteo meteorology sky condition".split()),
-    "sum": frozenset("""calculator calculate calculation compute computation arithmetic math mathematics expression evaluate
-        sum formula""".split()),
+    "search": word_set("""search look lookup find encyclopedia encyclopaedia article wiki wikipedia knowledge fact people
+        person company information retrieve query web page book question browse answer reference library university"""),
+    "weather": word_set("weather temperature forecast climate rain wind humidity meteo meteorology sky condition"),
+    "sum": word_set("""calculator calculate calculation compute computation arithmetic math mathematics expression evaluate
+        sum formula"""),
 }
-_THING = frozenset("name title entity topic subject person company term keyword item page".split())
-_FILL = {"unit": "celsius", "units": "celsius", "language": "en", "lang": "en", "date": "today", "day": "today", "when": "today",
+_THING = word_set("name title entity topic subject person company term keyword item page")
+_FILL = {"unit": "celsius", "units": "celsius", "language": "en", "lang": "en", "date": "today", "day": "today",
+         "when": "today",
          "limit": 3, "n": 3, "k": 3, "top_k": 3, "count": 3, "max_results": 3}
+_UNKNOWN = re.compile(r"\s*error\b(?:.*\b(?:unknown|no such|not found|does not exist|there is no).{0,10}\btool"
+                      r"|.*\btool\b.{0,40}\b(?:unknown|not exist|not found))", re.I)
 _TRANSIENT = re.compile(r"timed? ?out|temporar|unavailable|try again later|busy|rate limit|connection", re.I)
 
 
@@ -52,7 +55,8 @@ def next_call(kind: str, wordings: list[str], thing: str, reading: Reading, most
 
 def was_refused(tool: str, reading: Reading) -> str:
     """Give the text of the last error of a tool, or an empty text."""
-    errors = [step.observation for step in reading.steps if step.tool == tool and step.observation.lower().startswith("error")]
+    errors = [step.observation for step in reading.steps if step.tool == tool
+              and step.observation.lower().startswith("error")]
     return errors[-1] if errors else ""
 
 
@@ -68,7 +72,8 @@ def _scores(tool: Tool) -> dict[str, int]:
 
 def _parameters(tool: Tool, reading: Reading) -> tuple[str, ...]:
     """Give the names of a tool's required parameters, as its last error corrects them."""
-    missing = re.search(r"missing[^:'\"\n]*[:]? *['\"]?([A-Za-z_]\w*(?:, *[A-Za-z_]\w*)*)['\"]?", was_refused(tool.name, reading), re.I)
+    missing = re.search(r"missing[^:'\"\n]*[:]? *['\"]?([A-Za-z_]\w*(?:, *[A-Za-z_]\w*)*)['\"]?",
+                        was_refused(tool.name, reading), re.I)
     if missing and missing.group(1).lower() not in ("required", "argument", "parameter"):
         return tuple(re.split(r", *", missing.group(1)))
     return tool.parameters or ("query",)
@@ -91,13 +96,13 @@ def _was_made(call: Call, reading: Reading) -> bool:
     """Say whether the same call was made before; one that failed for a passing reason may be made twice more."""
     asked = [(key, fold(str(value)).strip()) for key, value in call.arguments]
     same = [step for step in reading.steps
-            if step.tool == call.tool and [(key, fold(value).strip()) for key, value in step.arguments] in (asked, [("", asked[0][1])])]
-    passing = [step for step in same if step.observation.lower().startswith("error") and _TRANSIENT.search(step.observation)]
+            if step.tool == call.tool and [(key, fold(value).strip()) for key,
+                                           value in step.arguments] in (asked, [("", asked[0][1])])]
+    passing = [step for step in same if step.observation.lower().startswith("error")
+               and _TRANSIENT.search(step.observation)]
     return len(same) > len(passing) or len(passing) > 2
 
 
 def _unknown(reading: Reading) -> set[str]:
     """Give the names of tools that an error called unknown."""
-    return {step.tool for step in reading.steps
-            if re.match(r"\s*error\b.*\b(?:unknown|no such|not found|does not exist|there is no).{0,10}\btool|\s*error\b.*\btool\b.{0,40}\b(?:unknown|not exist|not found)",
-                        step.observation, re.I)}
+    return {step.tool for step in reading.steps if _UNKNOWN.match(step.observation)}

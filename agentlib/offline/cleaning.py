@@ -4,14 +4,17 @@ import re
 
 _POLITE = re.compile(
     r"^(?:(?:hello|hi|hey|please|ok|okay|well|so|and|now|then|also|just)\b[,!. ]+"
-    r"|(?:can|could|would|will) you (?:please )?(?:tell me|find out|look up|say|help me find|check|calculate|compute|work out"
+    r"|(?:can|could|would|will) you (?:please )?(?:tell me|find out|look up|say|help me find|check|calculate|compute"
+    r"|work out"
     r"|give me|show me)[, ]+"
-    r"|(?:please )?(?:tell me|find out|look up|find|give me|name|show me|check|calculate|compute|work out|determine|evaluate"
+    r"|(?:please )?(?:tell me|find out|look up|find|give me|name|show me|check|calculate|compute|work out|determine"
+    r"|evaluate"
     r"|state) (?!me\b)"
     r"|i (?:would like|'d like|want|need) to know[, ]+|i wonder[, ]+|do you (?:happen to )?know[, ]+|take (?=\d)"
     r"|quick question[:,] |question: |using the tools[, ]+|what do you think[,:] )", re.I)
 _TAIL = re.compile(
-    r"(?:,? (?:please|right now|at the moment|today|now|currently|tonight|tomorrow|this morning|these days|thanks|thank you"
+    r"(?:,? (?:please|right now|at the moment|today|now|currently|tonight|tomorrow|this morning|these days|thanks"
+    r"|thank you"
     r"|for me|exactly|again|in your opinion|and (?:tell|give) me the (?:result|answer)))+$", re.I)
 _IN_PLACE = re.compile(
     r"^(?!(?:what|who|which|where|when|how) )(?P<x>.+?) (?P<be>is|was|are|were) (?P<verb>[\w ]+?) "

@@ -7,7 +7,8 @@ from .needs import Both, Claim, Fact, Formula, Name, Need, Pick, Weather
 from .phrases import noun_phrase, relation_of
 from .words import NAME, clean_name, words
 
-_OF_PERSONS = ("studied_at", "subject", "born_in", "born", "died_in", "died", "prize", "prize_year", "works", "nationality",
+_OF_PERSONS = ("studied_at", "subject", "born_in", "born", "died_in", "died", "prize", "prize_year", "works",
+               "nationality",
                "spouse", "company")
 _NO_NAMES = ("According", "Yes", "No", "I")
 
@@ -43,7 +44,8 @@ def follow_up(text: str, turns: list[Turn]) -> Need | None:
     """'And in Shanghai?' asks the question before of another thing."""
     found = re.fullmatch(r"(?i:and |or |what about |how about )*(?i:in |of |for |at |with )?"
                          r"(?P<x>(?:the )?[A-Z0-9][^?]*|the .+)", text)
-    if not turns or not found or re.match(r"(?i:who|what|where|when|which|how|is|does|did|in|at|by|on)\b", found.group("x")):
+    if not turns or not found or re.match(r"(?i:who|what|where|when|which|how|is|does|did|in|at|by|on)\b",
+                                          found.group("x")):
         return None
     return _replace_name(turns[-1].need, noun_phrase(found.group("x")))
 

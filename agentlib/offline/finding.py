@@ -22,7 +22,8 @@ from .words import (
 
 _LONGEST = 6000  # characters of one observation that are read
 _TITLE = re.compile(r"([^:\n.!?]{1,80}?):\s+(?=\S)")
-_ALIAS = r"(?:known|called|abbreviated|titled|written|spelled|nicknamed)(?: also| simply| better)?(?: as| to)? [\"“(]?(?:the )?"
+_ALIAS = (r"(?:known|called|abbreviated|titled|written|spelled|nicknamed)(?: also| simply| better)?(?: as| to)? "
+          r"[\"“(]?(?:the )?")
 _KINDS = {"person": NAME, "university": NAME, "place": PLACE, "year": YEAR, "number": MEASURE}
 _PLAIN_YEAR = re.compile(YEAR)
 
@@ -75,7 +76,8 @@ class Note:
     @property
     def is_empty(self) -> bool:
         """Whether the tool found nothing."""
-        return bool(re.match(r"\s*(?:error\b|no (?:article|result|entry|match|information|page)|nothing (?:was )?found|not found)", self.text, re.I))
+        return bool(re.match(r"\s*(?:error\b|no (?:article|result|entry|match|information|page)|nothing (?:was )?found"
+                             r"|not found)", self.text, re.I))
 
     @property
     def pointers(self) -> list[str]:
@@ -137,7 +139,8 @@ def best_sentence(question: str, notes: tuple[Note, ...], least: float = 0.4) ->
         for part in sentences(note.body):
             score = len((wanted - title) & set(words(part))) + 0.5 * len(title)
             if score > best_score:
-                best, best_score = part if mentions(part, note.title) or not note.title else f"{note.title}: {part}", score
+                best, best_score = part if mentions(part,
+                                                    note.title) or not note.title else f"{note.title}: {part}", score
     return best if best_score >= max(4 * least, least * len(wanted)) else ""
 
 
@@ -212,7 +215,8 @@ def _is_alias(parts: list[str], subject: str) -> bool:
 def _read_weather(text: str) -> dict[str, Value] | None:
     """Read the parts of a weather report; there must at least be a temperature or a word for the sky."""
     degrees = re.search(r"(minus )?([-−]?\d+(?:\.\d+)?) ?(°\s?[CF]|degrees?(?: (?:Celsius|Fahrenheit))?)", text, re.I)
-    sky = re.search(r"(?:[a-z]+ )?\b(?:sun\w*|clear|cloud\w*|overcast|rain\w*|snow\w*|fog\w*|mist\w*|storm\w*|thunder\w*"
+    sky = re.search(r"(?:[a-z]+ )?\b(?:sun\w*|clear|cloud\w*|overcast|rain\w*|snow\w*|fog\w*|mist\w*|storm\w*"
+                    r"|thunder\w*"
                     r"|drizzle|showers?|haz[ey]|dry|hail)\b", text, re.I)
     if not degrees and not sky:
         return None
@@ -223,7 +227,8 @@ def _read_weather(text: str) -> dict[str, Value] | None:
         read["temperature"] = Value(f"{number:g} {unit}", (), number)
     if sky:
         read["sky"] = Value(sky.group().lower())
-    for key, pattern in (("wind", rf"wind[^\d.]{{0,20}}({NUMBER} ?km/h)"), ("humidity", rf"humidity[^\d.]{{0,20}}({NUMBER} ?%)")):
+    for key, pattern in (("wind", rf"wind[^\d.]{{0,20}}({NUMBER} ?km/h)"), ("humidity",
+                                                                            rf"humidity[^\d.]{{0,20}}({NUMBER} ?%)")):
         found = re.search(pattern, text, re.I)
         if found:
             read[key] = Value(found.group(1), (), number_in(found.group(1)))

@@ -1,8 +1,8 @@
 """What the offline model knows by heart: a few facts, some of them out of date, and guesses where it knows nothing.
 
 It uses this only when it has no fitting tool. Asked without tools it answers from here with confidence, right or
-wrong, as language models do. What is not here it guesses if a plausible guess is easy (a university, a person, a city, a
-year), always the same one; numbers it does not guess: it says that it does not know them.
+wrong, as language models do. What is not here it guesses if a plausible guess is easy (a university, a person, a city,
+a year), always the same one; other numbers it does not guess: it says that it does not know them.
 """
 
 import zlib

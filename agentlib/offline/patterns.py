@@ -17,7 +17,8 @@ _VALUES = {
 @cache
 def questions() -> tuple[tuple[Relation, re.Pattern], ...]:
     """Give every question pattern with its relation, in the table's order."""
-    return tuple((row, re.compile(_expanded(ask).replace("{x}", "(?P<x>.+?)"), re.I)) for row in TABLE for ask in row.asks)
+    return tuple((row, re.compile(_expanded(ask).replace("{x}", "(?P<x>.+?)"), re.I)) for row in TABLE
+                 for ask in row.asks)
 
 
 @cache

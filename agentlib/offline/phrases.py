@@ -1,7 +1,7 @@
 """Noun phrases and questions about facts: one recursion.
 
-A noun phrase is a name ("DeepMind"), a relation of a noun phrase ("the CEO of ...", "...'s CEO"), a relative clause ("the
-city where ... has its headquarters"), or the weather of a place. A question for a fact has such a phrase in its slot.
+A noun phrase is a name ("DeepMind"), a relation of a noun phrase ("the CEO of ...", "...'s CEO"), a relative clause
+("the city where ... has its headquarters"), or the weather of a place. A question for a fact has such a phrase in its slot.
 """
 
 import re
@@ -12,14 +12,16 @@ from .patterns import nouns, questions
 from .relations import BY_NAME
 
 WEATHER = {"temperature": "temperature", "weather": "all", "conditions": "all", "forecast": "all", "wind speed": "wind",
-            "wind": "wind", "humidity": "humidity", "weather like": "all", "weather forecast": "all", "weather report": "all",
+            "wind": "wind", "humidity": "humidity", "weather like": "all", "weather forecast": "all",
+           "weather report": "all",
             "current weather": "all", "air temperature": "temperature", "current temperature": "temperature"}
 _PERSON = r"(?:person|man|woman|one|people|scientist|physicist|chemist|author|writer|manager|leader|founder|engineer|inventor|entrepreneur)"
 _RELATIVE = (
     (r"(?:the )?(?:city|town|place) (?:where|in which|that|which)? ?(?P<c>.+)", "in which city {c}"),
     (r"(?:the )?country whose capital (?:city )?is (?P<c>.+)", "which country is {c} the capital of"),
     (r"(?:the )?(?:country|nation|state) (?:where|in which|that|which)? ?(?P<c>.+)", "in which country {c}"),
-    (r"(?:the )?(?:university|college|school) (?:where|at which|that|which|from which)? ?(?P<c>.+)", "which university {c}"),
+    (r"(?:the )?(?:university|college|school) (?:where|at which|that|which|from which)? ?(?P<c>.+)",
+     "which university {c}"),
     (rf"(?:the )?{_PERSON} (?:who|that|whom) (?P<c>.+)", "who {c}"),
     (r"(?:the )?(?:company|firm|organisation|organization|group) (?:that|which|who) (?P<c>.+)", "which company {c}"),
     (r"(?:the )?(?:year|time|day) (?:when|in which|that)? ?(?P<c>.+)", "when {c}"),
@@ -41,7 +43,8 @@ def ask(text: str, depth: int = 0) -> Need | None:
             fact = Fact(row.name, noun_phrase(found.group("x"), depth + 1), row.kind)
             part = found.groupdict().get("part") or ""
             return Fact("country", fact, "place") if part.lower() == "country" and row.kind == "place" else fact
-    found = re.fullmatch(r"(?:what|who|which|where|when|how (?:much|many|old|long|far|big)) (?:is|was|are|were)(?: the name of)? (.+)", text, re.I)
+    found = re.fullmatch(r"(?:what|who|which|where|when|how (?:much|many|old|long|far|big)) (?:is|was|are|were)(?: the"
+                         r" name of)? (.+)", text, re.I)
     phrase = noun_phrase(found.group(1) if found else text, depth + 1)
     if not isinstance(phrase, Name):
         return phrase
@@ -56,14 +59,17 @@ def noun_phrase(text: str, depth: int = 0) -> Need:
     if depth > DEPTH:
         return Name(text)
     return (_weather_of(text, depth) or _relative(text, depth) or _relation_of(text, depth) or _possessive(text, depth)
-            or _compound(text, depth) or Name(re.sub(r"^(?:city|country|town|state|company|book|novel|river|mountain|element|person"
-                                                     r"|scientist|writer|author|university|play) (?:of |called |named )?(?=[\"“A-Z0-9])", "",
+            or _compound(text, depth) or Name(re.sub(r"^(?:city|country|town|state|company|book|novel|river|mountain"
+                                                     r"|element|person"
+                                                     r"|scientist|writer|author|university|play) (?:of |called |named"
+                                                     r" )?(?=[\"“A-Z0-9])", "",
                                                      text).strip("\"“” '")))
 
 
 def relation_of(noun: str) -> tuple[str, str] | None:
     """Give relation and kind of a noun: 'alma mater' is studied_at, a university."""
-    noun = re.sub(r"^(?:the |current |present |new |first |own |official |total |exact |main |former |name of the |acting )+", "", noun.strip(), flags=re.I)
+    noun = re.sub(r"^(?:the |current |present |new |first |own |official |total |exact |main |former |name of the "
+                  r"|acting )+", "", noun.strip(), flags=re.I)
     for pattern, row in nouns():
         if pattern.fullmatch(noun):
             return row.name, row.kind
@@ -137,7 +143,8 @@ def _relative(text: str, depth: int) -> Need | None:
 def _weather_of(text: str, depth: int) -> Need | None:
     """'the temperature in Oslo'."""
     nouns = "|".join(sorted(WEATHER, key=len, reverse=True))
-    found = re.fullmatch(rf"(?:current |present |today's )?(?P<noun>{nouns})(?: is)?(?: like)?(?: today| now| right now| currently| outside)? (?:in|of|at|for|over) (?P<x>.+)", text, re.I)
+    found = re.fullmatch(rf"(?:current |present |today's )?(?P<noun>{nouns})(?: is)?(?: like)?(?: today| now| right"
+                         rf" now| currently| outside)? (?:in|of|at|for|over) (?P<x>.+)", text, re.I)
     if not found:
         return None
     return Weather(WEATHER[found.group("noun").lower()], noun_phrase(without_tail(found.group("x")), depth + 1))

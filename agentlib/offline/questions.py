@@ -16,23 +16,30 @@ _REPEAT = (r"(?:please )?(?:say|repeat|write|print|reply with|answer with) ?(?:t
            r"[\"'“‘](.+?)[\"'”’]?[.!]*")
 _TALK = (
     ("thanks", r"(?:many )?(?:thanks|thank you|thx|cheers)\b.{0,40}"),
-    ("hello", r"(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|greetings)\b.{0,20}|(?:please )?(?:say|greet).{0,20}\b(?:hello|hi)\b.{0,40}"),
+    ("hello", r"(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|greetings)\b.{0,20}|(?:please )?(?:say"
+              r"|greet).{0,20}\b(?:hello|hi)\b.{0,40}"),
     ("bye", r"(?:bye|goodbye|good night|see you)\b.{0,20}"),
     ("feeling", r"how are you\b.{0,20}|how do you do"),
-    ("self", r"(?:what(?:'s| is) your name|who are you|what are you|are you (?:a |an )?(?:human|robot|real|llm|language model|ai|chatgpt|gpt).{0,20}"
+    ("self", r"(?:what(?:'s| is) your name|who are you|what are you|are you (?:a |an )?(?:human|robot|real|llm"
+             r"|language model|ai|chatgpt|gpt).{0,20}"
              r"|which model are you|what model .{0,20}|what can you do|what do you know|help|introduce yourself)"),
 )
-_IS_IT = {"rain": "rain", "raining": "rain", "rainy": "rain", "wet": "rain", "snowing": "snow", "snow": "snow", "snowy": "snow",
-          "sunny": "sun", "cloudy": "cloud", "windy": "wind?", "cold": "cold", "warm": "warm", "hot": "warm", "freezing": "cold",
+_IS_IT = {"rain": "rain", "raining": "rain", "rainy": "rain", "wet": "rain", "snowing": "snow", "snow": "snow",
+          "snowy": "snow",
+          "sunny": "sun", "cloudy": "cloud", "windy": "wind?", "cold": "cold", "warm": "warm", "hot": "warm",
+          "freezing": "cold",
           "foggy": "fog", "dry": "dry", "clear": "sun", "stormy": "storm"}
 _CLAIMS = (
     (r"(?:is|was) (?P<a>(?:(?-i:[A-Z])[\w.'-]* )+)(?:the |an? )(?P<b>[\w ]+ (?:of|at) .+)", "what is the {b}"),
-    (r"(?:did|does) (?P<a>.+?) (?P<v>write|found|discover|invent|paint|win|own|run|lead|start|create) (?P<b>.+)", "who {v} {b}"),
-    (r"(?:is|was|were) (?P<b>.+?) (?P<v>written|founded|discovered|invented|painted|won|owned|run|led|created) by (?P<a>.+)", "who was {b} {v} by"),
+    (r"(?:did|does) (?P<a>.+?) (?P<v>write|found|discover|invent|paint|win|own|run|lead|start|create) (?P<b>.+)",
+     "who {v} {b}"),
+    (r"(?:is|was|were) (?P<b>.+?) (?P<v>written|founded|discovered|invented|painted|won|owned|run|led|created) by"
+     r" (?P<a>.+)", "who was {b} {v} by"),
     (r"was (?P<b>.+?) (?P<v>born|founded|published|built) in (?P<a>\d{3,4})", "when was {b} {v}"),
     (r"(?:is|was) (?P<b>.+?) (?P<v>born|based|located) in (?P<a>.+)", "where was {b} {v}"),
     (r"did (?P<b>.+?) (?:study at|attend|go to|graduate from) (?:the )?(?P<a>.+)", "which university did {b} attend"),
-    (r"did (?P<b>.+?) die in (?P<a>\d{3,4})", "when did {b} die"), (r"is (?P<b>(?-i:[A-Z]).+?) in (?P<a>(?-i:[A-Z]).+)", "where is {b}"),
+    (r"did (?P<b>.+?) die in (?P<a>\d{3,4})", "when did {b} die"), (r"is (?P<b>(?-i:[A-Z]).+?) in (?P<a>(?-i:[A-Z]).+)",
+                                                                    "where is {b}"),
 )
 
 @lru_cache(maxsize=256)
@@ -60,8 +67,10 @@ def parse(text: str, depth: int = 0) -> Need | None:
 
 def _which_thing(text: str, depth: int) -> Need | None:
     """'How many moons does Saturn have?', 'Which colour does X have?': a noun outside the table."""
-    found = (re.fullmatch(r"(?P<w>how many|which|what) (?P<noun>[a-z][a-z -]{2,40}?) (?:does|do|did|has|have) (?:the )?(?P<x>.+?)(?: have| has| got| use)?", text, re.I)
-             or re.fullmatch(r"(?P<w>how many) (?P<noun>[a-z][a-z -]{2,40}?) (?:are there |are |live |work )?(?:in|at|on|of|for) (?:the )?(?P<x>.+)", text, re.I))
+    found = (re.fullmatch(r"(?P<w>how many|which|what) (?P<noun>[a-z][a-z -]{2,40}?) (?:does|do|did|has|have) (?:the"
+                          r" )?(?P<x>.+?)(?: have| has| got| use)?", text, re.I)
+             or re.fullmatch(r"(?P<w>how many) (?P<noun>[a-z][a-z -]{2,40}?) (?:are there |are |live |work )?(?:in|at"
+                             r"|on|of|for) (?:the )?(?P<x>.+)", text, re.I))
     if not found or depth > DEPTH:
         return None
     number = found.group("w").lower() == "how many"
@@ -70,34 +79,42 @@ def _which_thing(text: str, depth: int) -> Need | None:
     if known:
         return Fact(known[0], inner, known[1], found.group("noun"))
     starts_well = isinstance(inner, Fact) or bool(re.match(r"[A-Z0-9]", inner.text if isinstance(inner, Name) else ""))
-    return Fact(found.group("noun"), inner, "number" if number else "thing", found.group("noun")) if starts_well else None
+    return Fact(found.group("noun"), inner, "number" if number else "thing",
+                found.group("noun")) if starts_well else None
 
 
 def _weather(text: str, depth: int) -> Need | None:
     """A question about the weather of one place."""
     states = "|".join(_IS_IT)
     for pattern, what in (
-        (r"(?:what|how) (?:is|will|was) (?:the )?(?P<noun>weather|temperature|wind|humidity)(?: be)?(?: like)?(?: like)? (?:(?:in|at|for|over) |(?=where ))(?P<x>.+)", ""),
+        (r"(?:what|how) (?:is|will|was) (?:the )?(?P<noun>weather|temperature|wind|humidity)(?: be)?(?: like)?(?:"
+         r" like)? (?:(?:in|at|for|over) |(?=where ))(?P<x>.+)", ""),
         (r"how (?:is it|does it feel|is the weather) (?:outside )?in (?P<x>.+)", "all"),
         (r"how (?:warm|hot|cold|cool) (?:is it|is|does it get)(?: outside)? ?(?:in )?(?P<x>.+)", "temperature"),
         (r"how many degrees (?:is it|are there|does it have|is)(?: in)? (?P<x>.+)", "temperature"),
-        (r"how (?:windy|strong is the wind)(?: is it)? in (?P<x>.+)", "wind"), (r"how humid (?:is it|is) ?(?:in )?(?P<x>.+)", "humidity"),
-        (r"what (?:temperature|weather) (?:does|do|is it|has|have|is there)(?: they)? ?(?:have )?(?:in )?(?P<x>.+?)(?: have)?", "temperature"),
-        (r"(?:should|must|do|would|will) (?:i|we|one) (?:need|take|bring|carry|wear|have|pack|want)(?: to (?:take|bring|carry|wear))? (?:an? |my |some )?"
-         r"(?P<noun>umbrella|raincoat|coat|jacket|sunglasses|scarf|gloves)(?: with me)?(?: in| to| for| when in)? (?P<x>.+)", ""),
+        (r"how (?:windy|strong is the wind)(?: is it)? in (?P<x>.+)", "wind"), (r"how humid (?:is it|is) ?(?:in"
+                                                                                r" )?(?P<x>.+)", "humidity"),
+        (r"what (?:temperature|weather) (?:does|do|is it|has|have|is there)(?: they)? ?(?:have )?(?:in )?(?P<x>.+?)(?:"
+         r" have)?", "temperature"),
+        (r"(?:should|must|do|would|will) (?:i|we|one) (?:need|take|bring|carry|wear|have|pack|want)(?: to (?:take"
+         r"|bring|carry|wear))? (?:an? |my |some )?"
+         r"(?P<noun>umbrella|raincoat|coat|jacket|sunglasses|scarf|gloves)(?: with me)?(?: in| to| for| when in)?"
+         r" (?P<x>.+)", ""),
     ):
         found = re.fullmatch(pattern, text, re.I)
         if found:
             noun = (found.groupdict().get("noun") or "").lower()
             gear = {"raincoat": "umbrella", "jacket": "coat", "scarf": "coat", "gloves": "coat"}.get(noun, noun)
             return Weather(what or WEATHER.get(noun, gear), noun_phrase(without_tail(found.group("x")), depth + 1))
-    found = re.fullmatch(rf"(?:is|does|will|are)(?: it| there| the weather)? (?:going to )?(?:be )?(?:very |really )?(?P<w>{states})(?: outside)? (?:today |now )?(?:in|at) (?P<x>.+)", text, re.I)
+    found = re.fullmatch(rf"(?:is|does|will|are)(?: it| there| the weather)? (?:going to )?(?:be )?(?:very |really"
+                         rf" )?(?P<w>{states})(?: outside)? (?:today |now )?(?:in|at) (?P<x>.+)", text, re.I)
     return Weather(_IS_IT[found.group("w").lower()], noun_phrase(found.group("x"), depth + 1)) if found else None
 
 
 def _claim(text: str, depth: int) -> Need | None:
     """'Is Tim Cook the CEO of Apple?', 'Did Orwell write 1984?': a fact, and what is said of it."""
-    verbs = {"write": "wrote", "found": "founded", "discover": "discovered", "invent": "invented", "paint": "painted", "win": "won",
+    verbs = {"write": "wrote", "found": "founded", "discover": "discovered", "invent": "invented", "paint": "painted",
+             "win": "won",
              "own": "owns", "run": "runs", "lead": "leads", "start": "started", "create": "created"}
     for pattern, question in _CLAIMS:
         found = re.fullmatch(pattern, text, re.I)
@@ -113,7 +130,8 @@ def _claim(text: str, depth: int) -> Need | None:
 
 def _age(text: str) -> Need | None:
     """'How old was X when ...' is the year of the event less the year of birth."""
-    found = re.fullmatch(r"how old (?:was|were|is) (?P<x>.+?) (?:when|at the time|in the year) (?:of )?(?P<c>.+)", text, re.I)
+    found = re.fullmatch(r"how old (?:was|were|is) (?P<x>.+?) (?:when|at the time|in the year) (?:of )?(?P<c>.+)", text,
+                         re.I)
     if not found:
         return None
     person = noun_phrase(found.group("x"))
@@ -129,6 +147,7 @@ def _two_questions(text: str, depth: int) -> Need | None:
         return None
     first = parse(found.group(1), depth + 1)
     names = names_in(first) if first else []
-    second = re.sub(r"\bits\b", f"{names[-1]}'s", re.sub(r"\b(?:it|he|she|they|there)\b", names[-1], found.group(2))) if names else ""
+    second = re.sub(r"\bits\b", f"{names[-1]}'s",
+                    re.sub(r"\b(?:it|he|she|they|there)\b", names[-1], found.group(2))) if names else ""
     other = parse(second, depth + 1)
     return Both((first, other)) if first and other else None

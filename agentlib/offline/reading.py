@@ -11,7 +11,8 @@ from .finding import Note
 
 _LABEL = re.compile(r"^[ \t*#]*(Question|Thought|Action Input|Action|Observation|Final Answer|Answer|Format error)"
                     r"[ \t*]*[:：][ \t*]*", re.M | re.I)
-_SIGNATURE = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*\s*\(([^()\n]*(?:\([^()]*\)[^()\n]*)*)\)[`*]*"
+_SIGNATURE = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*"
+                        r"\s*\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)[`*]*"
                         r"(?:\s*->\s*\w+)?\s*[:：–—-]*\s*(.*)$", re.M)
 _NAMED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*\s*[:：]\s*(.+)$", re.M)
 _PAIR = re.compile(r"([A-Za-z_]\w*)\s*[=:]\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^,()]+))")
@@ -73,7 +74,8 @@ def text_of(message: dict) -> str:
     content = message.get("content") or ""
     if isinstance(content, str):
         return content
-    return "\n".join(part.get("text") or "" for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+    return "\n".join(part.get("text") or "" for part in content if isinstance(part, dict)
+                     and isinstance(part.get("text"), str))
 
 
 def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
@@ -202,7 +204,8 @@ def _from_json(text: str) -> list[Tool]:
 def tool_from_schema(item: object) -> Tool | None:
     """Read one tool of the API's own layout."""
     body = item.get("function", item) if isinstance(item, dict) else None
-    if not isinstance(body, dict) or not isinstance(body.get("name"), str) or not isinstance(body.get("parameters"), dict):
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str) or not isinstance(body.get("parameters"),
+                                                                                             dict):
         return None
     schema = body["parameters"]
     properties = schema.get("properties") if isinstance(schema.get("properties"), dict) else schema

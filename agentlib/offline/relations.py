@@ -11,7 +11,7 @@ from .words import YEAR
 
 @dataclass(frozen=True)
 class Relation:
-    """One relation. In its patterns `{x}` is the thing asked about, `<name>`, `<year>` ... the value, `{who}` ... a macro."""
+    """One relation. In its patterns `{x}` is the thing asked about, `<name>` or `<year>` the value, `{who}` a macro."""
 
     name: str
     kind: str  # person, university, place, year, number or thing: what a value looks like
@@ -35,13 +35,15 @@ MACROS = {
     "year": YEAR,
 }
 TABLE = (
-    Relation("ceo", "person", ("CEO", "chief executive officer", "chief executive", "boss", "head", "leader", "director",
+    Relation("ceo",
+             "person", ("CEO", "chief executive officer", "chief executive", "boss", "head", "leader", "director",
                                "managing director", "president", "chief"),
              (r"{who} (?:currently |now )?(?:runs|leads|heads|manages|directs|is running|is leading|is in charge of"
               r"|is at the helm of|is at the head of) {x}",
               r"{who} {be} {x} (?:run|led|headed|managed) by", r"(?:by )?{who} {be} {x} (?:run|led|headed)",
               r"{who} {be} in charge (?:of|at) {x}"),
-             (r"{boss}(?: of [^.,(]{1,40})?(?: is| was| has been|, who is|,) (?:now )?<name>", r"chief executive(?: officer)? <name>",
+             (r"{boss}(?: of [^.,(]{1,40})?(?: is| was| has been|, who is|,) (?:now )?<name>",
+              r"chief executive(?: officer)? <name>",
               r"(?:run|led|headed|managed|directed) (?:since \w+(?: \d+)? )?by (?:its |the )?(?:{boss},? )?<name>",
               r"<name> (?:is|was|became|has been|serves as|took over as) (?:now |currently )?(?:the |its )?"
               r"(?:new |current )?(?:co-founder and |founder and )?{boss}",
@@ -66,7 +68,8 @@ TABLE = (
              (r"capital (?:and largest city )?(?:city )?of <place>",), "{x} is the capital of {v}"),
     Relation("headquarters", "place", ("headquarters", "head office", "seat", "base", "home city"),
              (r"{where} {be} {x} (?:based|headquartered)(?: in)?", r"{where} {x} {be} (?:based|headquartered)(?: in)?",
-              r"{where} (?:{do} )?{x} (?:have|has|keep|keeps) (?:its|their|the) (?:headquarters|head office|seat|base)(?: in)?",
+              r"{where} (?:{do} )?{x} (?:have|has|keep|keeps) (?:its|their|the) (?:headquarters|head office|seat"
+              r"|base)(?: in)?",
               r"{where} {be} (?:the )?(?:headquarters|head office) of {x}",
               r"{where} (?:the )?(?:headquarters|head office) of {x} {be}(?: located| in)?",
               r"{where} {be} {x}'s? (?:headquarters|head office)(?: located| in)?"),
@@ -87,12 +90,14 @@ TABLE = (
               r"|go to (?:college|university|school)|went to (?:college|university|school)|educated at|learn)(?: at)?",
               r"{uni} {be} {x} (?:educated|a student|an alumnus|a graduate)(?: at| of)?",
               r"{uni} {do} {x} (?:get|receive|earn|do) (?:his|her|a|the) (?:degree|phd|doctorate|studies)(?: from| at)?"),
-             (r"(?:studied|graduated|educated|student|degrees?|phd|doctorate|ph\.d\.|bachelor|master|mba|read [a-z ]{3,40})"
+             (r"(?:studied|graduated|educated|student|degrees?|phd|doctorate|ph\.d\.|bachelor|master|mba|read"
+              r" [a-z ]{3,40})"
               r"\b(?: [a-z]+\b){0,9}? (?:at|from|of) (?:the )?<list>", r"(?:attended|alumnus of|alumna of|graduate of)"
               r" (?:the )?<list>", r"(?:went|going) to (?:the )?<list>", r"alma mater (?:is|was) (?:the )?<list>"),
              "{x} studied at {v}", many=True),
     Relation("subject", "thing", ("subject", "field of study", "field"),
-             (r"what (?:subject |subjects )?{do} {x} (?:study|studied|read|major in)(?: at (?:the )?(?:university|college))?",
+             (r"what (?:subject |subjects )?{do} {x} (?:study|studied|read|major in)(?: at (?:the )?(?:university"
+              r"|college))?",
               r"(?:which|what) subject {do} {x} (?:study|read)"),
              (r"(?:studied|degree in|read) <words>(?= at| from|\.|,| and (?:then|received))",),
              "{x} studied {v}"),
@@ -121,17 +126,21 @@ TABLE = (
               r"(?:what|which) (?:nobel )?(?:prize|award) {be} {x} awarded",
               r"in (?:what|which) (?:field|subject|category) {do} {x} (?:win|get|receive) (?:the|a|his|her) nobel prize",
               r"what {do} {x} (?:win|get|receive) (?:the|a|his|her) nobel prize (?:for|in)"),
-             (r"(?:won|received|awarded|shared|share of) (?:half of |a share of |jointly )?(?:the|a|an) (?:\d{4} )?<prize>",),
+             (r"(?:won|received|awarded|shared|share of) (?:half of |a share of |jointly )?(?:the|a|an) (?:\d{4}"
+              r" )?<prize>",),
              "{x} won the {v}"),
     Relation("author", "person", ("author", "writer", "novelist", "poet", "playwright"),
-             (r"{who} (?:wrote|penned|has written|is the author of) {x}", r"(?:by )?{who} {be} {x} (?:written|authored)(?: by)?",
+             (r"{who} (?:wrote|penned|has written|is the author of) {x}",
+              r"(?:by )?{who} {be} {x} (?:written|authored)(?: by)?",
               r"{who} (?:composed|painted|directed|designed|made|built) {x}",
               r"(?:by )?{who} {be} {x} (?:composed|painted|directed|designed|made|built)(?: by)?"),
              (r"(?:written|authored|composed|painted|directed|designed|made|built) (?:in \d+ )?by (?:the )?"
               r"(?:[a-z]+(?:-[a-z]+)? ){0,4}?<list>",
-              r"(?:novel|book|play|poem|story|essay|epic|tragedy|comedy|trilogy|painting|opera|work|series|tale|collection"
+              r"(?:novel|book|play|poem|story|essay|epic|tragedy|comedy|trilogy|painting|opera|work|series|tale"
+              r"|collection"
               r"|autobiography|novella|satire) (?:[a-z]+ )?by (?:the )?(?:[a-z]+(?:-[a-z]+)? ){0,4}?<list>",
-              r"(?:author|writer|painter|composer|architect) (?:is|was) <list>", r"<name> (?:wrote|painted|designed) it"),
+              r"(?:author|writer|painter|composer|architect) (?:is|was) <list>",
+              r"<name> (?:wrote|painted|designed) it"),
              "{x} was written by {v}", r"(?:wrote|author of|writer of|painted|designed) [^.]{0,60}?{x}"),
     Relation("published", "year", ("publication year", "year of publication", "publication", "release"),
              (r"{when} {be} {x} (?:first )?(?:published|written|released|printed)",
@@ -142,7 +151,8 @@ TABLE = (
              "{x} was published in {v}"),
     Relation("built", "year", ("year of completion", "completion", "opening", "construction"),
              (r"{when} {be} {x} (?:built|opened|completed|finished|constructed|inaugurated)", r"{when} {do} {x} open"),
-             (r"(?:completed|finished|opened|built|constructed|inaugurated)\b[^;]{0,50}? <year>",), "{x} was completed in {v}"),
+             (r"(?:completed|finished|opened|built|constructed|inaugurated)\b[^;]{0,50}? <year>",),
+             "{x} was completed in {v}"),
     Relation("began", "year", ("year",), (),
              (r"(?:born|founded|published|established|created|written|completed|opened|built)\b[^;]{0,60}? <year>",),
              "{x} dates from {v}"),
@@ -154,28 +164,38 @@ TABLE = (
     Relation("country", "place", ("country", "home country", "nation"), (), (), "{x} is in {v}"),
     Relation("located", "place", ("city", "location", "place", "town", "site"),
              (r"{where} {be} {x}(?: located| situated)?(?: in)?", r"{where} {x} {be}(?: located| situated)?(?: in)?",
-              r"{where} (?:{do} )?{x} (?:lie|lies|stand|stands|belong to)(?: in)?", r"{where} can (?:i|one|you) find {x}"),
-             (r"(?:is|lies|stands|located|situated) (?:a [a-z -]{3,40} )?(?:in|at|near) (?:the [a-z ]{3,30} of )?<place>",
+              r"{where} (?:{do} )?{x} (?:lie|lies|stand|stands|belong to)(?: in)?",
+              r"{where} can (?:i|one|you) find {x}"),
+             (r"(?:is|lies|stands|located|situated) (?:a [a-z -]{3,40} )?(?:in|at|near) (?:the [a-z ]{3,30} of"
+              r" )?<place>",
               r"capital (?:and largest city )?of <place>",
-              r"(?:university|museum|city|tower|mountain|building|bridge|company|institute|volcano|port|town|temple|palace"
+              r"(?:university|museum|city|tower|mountain|building|bridge|company|institute|volcano|port|town|temple"
+              r"|palace"
               r"|cathedral|peak|lake|church|monument)\b(?: [a-z-]+){0,5}? (?:in|of) (?:the [a-z]+ of )?<place>",
               r"(?:in|on the border of|between) <place>"),
              "{x} is in {v}"),
-    Relation("population", "number", ("population", "number of inhabitants", "inhabitants", "number of people", "residents"),
+    Relation("population",
+             "number", ("population", "number of inhabitants", "inhabitants", "number of people", "residents"),
              (r"how many (?:people|inhabitants|residents|citizens) (?:live|are there|are living|are) in {x}",
-              r"how many (?:people|inhabitants|residents|citizens) {do} {x} have", r"how (?:populous|populated) is {x}"),
-             (r"<number> (?:inhabitants|people|residents)", r"population (?:of|is|was)(?: about| around| roughly)* <number>"),
+              r"how many (?:people|inhabitants|residents|citizens) {do} {x} have",
+              r"how (?:populous|populated) is {x}"),
+             (r"<number> (?:inhabitants|people|residents)",
+              r"population (?:of|is|was)(?: about| around| roughly)* <number>"),
              "{x} has {v} inhabitants"),
     Relation("river", "thing", ("river",),
-             (r"(?:on |through )?(?:which|what) river {do} {x} (?:lie|stand)(?: on)?", r"(?:on )?(?:which|what) river (?:is|lies|stands) {x}(?: on)?",
+             (r"(?:on |through )?(?:which|what) river {do} {x} (?:lie|stand)(?: on)?",
+              r"(?:on )?(?:which|what) river (?:is|lies|stands) {x}(?: on)?",
               r"(?:which|what) river (?:flows|runs|goes) through {x}"),
-             (r"(?:on|along) (?:the )?(?:banks of )?(?:the )?(?:river )?<name>", r"(?:the )?(?:river )?<name> (?:flows|runs) through"),
+             (r"(?:on|along) (?:the )?(?:banks of )?(?:the )?(?:river )?<name>",
+              r"(?:the )?(?:river )?<name> (?:flows|runs) through"),
              "{x} lies on the {v}"),
     Relation("height", "number", ("height", "elevation", "altitude"), (r"how (?:high|tall) (?:is|was|are) {x}",),
-             (r"<number> (?:metres|meters|m|feet)\b(?: \([^)]*\))?,? (?:high|tall|above)", r"(?:height|elevation)[^.]{0,20}? <number>"),
+             (r"<number> (?:metres|meters|m|feet)\b(?: \([^)]*\))?,? (?:high|tall|above)",
+              r"(?:height|elevation)[^.]{0,20}? <number>"),
              "{x} is {v} high"),
     Relation("length", "number", ("length",), (r"how long (?:is|was|are) {x}",),
-             (r"<number> (?:km|kilometres|kilometers|miles|metres) long", r"length[^.]{0,20}? <number>"), "{x} is {v} long"),
+             (r"<number> (?:km|kilometres|kilometers|miles|metres) long", r"length[^.]{0,20}? <number>"),
+             "{x} is {v} long"),
     Relation("area", "number", ("area", "size", "surface"), (r"how (?:big|large) (?:is|are) {x}",),
              (r"(?:area|covers|size)[^.]{0,25}? <number>", r"<number> (?:square kilometres|km²)"), "{x} covers {v}"),
     Relation("symbol", "thing", ("chemical symbol", "symbol"),
@@ -183,7 +203,8 @@ TABLE = (
              (r"symbol (?:is|:)? ?<name>", r"\(symbol <name>\)"), "the chemical symbol of {x} is {v}"),
     Relation("currency", "thing", ("currency", "money"),
              (r"(?:which|what) (?:currency|money) (?:does|do|is) (?:people in )?{x}(?: use| used| have)?",
-              r"(?:which|what) (?:currency|money) is used in {x}", r"what do people (?:pay with in|in) {x}(?: pay with| use)?"),
+              r"(?:which|what) (?:currency|money) is used in {x}",
+              r"what do people (?:pay with in|in) {x}(?: pay with| use)?"),
              (r"currency (?:is|was) <words>(?=[.,;(]|$)",), "the currency of {x} is {v}"),
     Relation("language", "thing", ("official language", "language", "languages", "official languages"),
              (r"(?:which|what) (?:official )?languages? (?:is|are) (?:spoken|official) in {x}",
@@ -194,17 +215,23 @@ TABLE = (
              (r"(?:is|was) an? (?:[a-z]+ly )?<name>(?:-born)?(?= [a-z])",), "{x} is {v}"),
     Relation("spouse", "person", ("wife", "husband", "spouse", "partner"),
              (r"{who} {be} {x} married to", r"{who} {do} {x} marry"),
-             (r"(?:married(?: to)?|(?:wife|husband|spouse) (?:is|was)) (?:the [a-z]+ )?<name>",), "{x} is married to {v}"),
+             (r"(?:married(?: to)?|(?:wife|husband|spouse) (?:is|was)) (?:the [a-z]+ )?<name>",),
+             "{x} is married to {v}"),
     Relation("company", "thing", ("company", "employer", "firm"),
-             (r"(?:which|what) company (?:{do} |{be} )?{x} (?:run|lead|head|manage|found|start|runs|leads|heads|manages|founded|started|ceo of"
+             (r"(?:which|what) company (?:{do} |{be} )?{x} (?:run|lead|head|manage|found|start|runs|leads|heads"
+              r"|manages|founded|started|ceo of"
               r"|the ceo of|work for|works for)", r"who does {x} work for"),
-             (r"(?:CEO|chief executive|president) of <name>", r"(?:founders? of|founded) <name>"), "the company of {x} is {v}"),
+             (r"(?:CEO|chief executive|president) of <name>", r"(?:founders? of|founded) <name>"),
+             "the company of {x} is {v}"),
     Relation("winner", "person", ("winner", "winners", "laureate", "laureates"),
-             (r"{who} (?:won|received|got|was awarded|shared) {x}", r"(?:by )?{who} {be} {x} (?:won|awarded)(?: by| to)?",
+             (r"{who} (?:won|received|got|was awarded|shared) {x}",
+              r"(?:by )?{who} {be} {x} (?:won|awarded)(?: by| to)?",
               r"to whom was {x} awarded"),
-             (r"(?:won by|awarded to) <list>",), "{x} was won by {v}", r"(?:won|shared|received) (?:half of )?(?:the )?{x}", many=True),
+             (r"(?:won by|awarded to) <list>",), "{x} was won by {v}",
+             r"(?:won|shared|received) (?:half of )?(?:the )?{x}", many=True),
     Relation("discoverer", "person", ("discoverer", "inventor"),
-             (r"{who} (?:discovered|invented|developed) {x}", r"(?:by )?{who} {be} {x} (?:discovered|invented)(?: by)?"),
+             (r"{who} (?:discovered|invented|developed) {x}",
+              r"(?:by )?{who} {be} {x} (?:discovered|invented)(?: by)?"),
              (r"(?:discovered|invented|isolated|developed)[^.;]{0,30}? by (?:the )?(?:[a-z]+ ){0,3}?<list>",
               r"<list> (?:discovered|invented) it"),
              "{x} was discovered by {v}", r"(?:discovered|invented) [^.]{0,40}?{x}"),

@@ -76,7 +76,8 @@ def _text(move: Move, reading: Reading) -> str:
     if not reading.has_format:
         return move.answer or move.thought
     lines = [f"Thought: {move.thought}"] if reading.writes_thoughts else []
-    return "\n".join([*lines, _action(move.call, reading.action_style) if move.call else f"Final Answer: {move.answer}"])
+    return "\n".join([*lines, _action(move.call, reading.action_style) if move.call
+                      else f"Final Answer: {move.answer}"])
 
 
 def _action(call: Call, style: str) -> str:
@@ -86,11 +87,13 @@ def _action(call: Call, style: str) -> str:
         return "Action: " + json.dumps({"name": call.tool, "arguments": arguments}, ensure_ascii=False)
     if style == "input":
         return f"Action: {call.tool}\nAction Input: {json.dumps(arguments, ensure_ascii=False)}"
-    return f"Action: {call.tool}({', '.join(f'{key}={json.dumps(value, ensure_ascii=False)}' for key, value in arguments.items())})"
+    written = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
+    return f"Action: {call.tool}({written})"
 
 
 def _with_step(reading: Reading, move: Move, observation: str) -> Reading:
     """Add a step to what was read, as if it had been in the request."""
     step = Step(move.call.tool, tuple((key, str(value)) for key, value in move.call.arguments), observation)
     thought = (Note(move.thought, is_thought=True),) if reading.writes_thoughts else ()
-    return replace(reading, steps=(*reading.steps, step), notes=(*reading.notes, *thought, Note(observation, step.asked, step.tool)))
+    return replace(reading, steps=(*reading.steps, step),
+                   notes=(*reading.notes, *thought, Note(observation, step.asked, step.tool)))

@@ -31,7 +31,8 @@ class Settings:
 class APIError(Exception):
     """An answer that the API gives instead of a reply."""
 
-    def __init__(self, status: int, message: str, *, kind: str = "invalid_request_error", param: str | None = None, code: str | None = None):
+    def __init__(self, status: int, message: str, *, kind: str = "invalid_request_error", param: str | None = None,
+                 code: str | None = None):
         super().__init__(message)
         self.status = status
         self.body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
@@ -69,7 +70,8 @@ def _route(environ: dict, settings: Settings, answered: Iterator | None) -> dict
     if method != "POST":
         raise APIError(405, f"Not allowed to {method} on {path}.", code="method_not_allowed")
     if answered is not None and next(answered, None) is None:
-        raise APIError(429, f"Rate limit reached for {settings.model}: Limit {settings.requests} requests. Please try again in 1s.",
+        raise APIError(429, f"Rate limit reached for {settings.model}: Limit {settings.requests} requests. Please try"
+                            f" again in 1s.",
                        kind="requests", code="rate_limit_exceeded")
     raw = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     return complete(_parsed(raw), raw, settings)
@@ -82,16 +84,20 @@ def complete(body: dict, raw: bytes, settings: Settings) -> dict:
     prompt_tokens = sum(tokens(text_of(message)) + 4 for message in messages) + 3
     limit = body.get("max_completion_tokens", body.get("max_tokens"))
     if prompt_tokens + (limit or 1) > settings.context_window:
-        raise APIError(400, f"This model's maximum context length is {settings.context_window} tokens. However, you requested {prompt_tokens + (limit or 0)} tokens "
-                       f"({prompt_tokens} in the messages, {limit or 0} in the completion). Please reduce the length of the messages or completion.",
+        raise APIError(400, f"This model's maximum context length is {settings.context_window} tokens. However, you"
+                            f" requested {prompt_tokens + (limit or 0)} tokens "
+                       f"({prompt_tokens} in the messages, {limit or 0} in the completion). Please reduce the length"
+                       f" of the messages or completion.",
                        param="messages", code="context_length_exceeded")
     stop = [body["stop"]] if isinstance(body.get("stop"), str) else body.get("stop") or []
     room = settings.context_window - prompt_tokens
     text, reason = cut(write(read(messages, body.get("seed") or 0)), stop, min(limit or room, room))
     used = tokens(text)
     return {
-        "id": "chatcmpl-" + hashlib.sha256(raw).hexdigest()[:29], "object": "chat.completion", "created": CREATED, "model": settings.model,
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text, "refusal": None}, "logprobs": None, "finish_reason": reason}],
+        "id": "chatcmpl-" + hashlib.sha256(raw).hexdigest()[:29], "object": "chat.completion", "created": CREATED,
+        "model": settings.model,
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text, "refusal": None}, "logprobs": None,
+                     "finish_reason": reason}],
         "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": used, "total_tokens": prompt_tokens + used},
         "system_fingerprint": "fp_offline",
     }
@@ -103,7 +109,7 @@ def tokens(text: str) -> int:
 
 
 def cut(pieces: Iterable[str], stop: list[str], limit: int) -> tuple[str, str]:
-    """Read pieces until a stop text or the limit; give the text and the finish reason. The stop text is not returned."""
+    """Read pieces until a stop text, which is not returned, or the limit; give the text and the finish reason."""
     text = ""
     for piece in pieces:
         text += piece
@@ -145,11 +151,14 @@ def _check(body: dict, settings: Settings) -> None:
     if not isinstance(body.get("model"), str) or not body["model"]:
         raise APIError(400, "you must provide a model parameter", param="model")
     if body["model"] != settings.model:
-        raise APIError(404, f"The model `{body['model']}` does not exist or you do not have access to it.", param="model", code="model_not_found")
+        raise APIError(404, f"The model `{body['model']}` does not exist or you do not have access to it.",
+                       param="model", code="model_not_found")
     if not isinstance(body.get("messages"), list):
-        raise APIError(400, "Missing required parameter: 'messages'." if "messages" not in body else _wrong("messages", "an array of objects"), param="messages")
+        raise APIError(400, "Missing required parameter: 'messages'." if "messages" not in body
+                       else _wrong("messages", "an array of objects"), param="messages")
     if not body["messages"]:
-        raise APIError(400, "Invalid 'messages': empty array. Expected an array with minimum length 1.", param="messages", code="empty_array")
+        raise APIError(400, "Invalid 'messages': empty array. Expected an array with minimum length 1.",
+                       param="messages", code="empty_array")
     for place, message in enumerate(body["messages"]):
         _check_message(message, f"messages[{place}]")
     _check_stop(body.get("stop"))
@@ -160,7 +169,8 @@ def _check(body: dict, settings: Settings) -> None:
     _check_number(body, "n", int, 1, 1)
     for name, what in (("stream", "Streaming"), ("tools", "Tool calling"), ("functions", "Function calling")):
         if body.get(name):
-            raise APIError(400, f"{what} is not supported by the offline model yet.", param=name, code="unsupported_parameter")
+            raise APIError(400, f"{what} is not supported by the offline model yet.", param=name,
+                           code="unsupported_parameter")
 
 
 def _check_message(message: object, param: str) -> None:
@@ -168,20 +178,24 @@ def _check_message(message: object, param: str) -> None:
     if not isinstance(message, dict):
         raise APIError(400, _wrong(param, "an object"), param=param, code="invalid_type")
     if message.get("role") not in _ROLES:
-        raise APIError(400, f"Invalid value: {json.dumps(message.get('role'))[:40]}. Supported values are: {', '.join(map(repr, _ROLES))}.",
+        raise APIError(400, f"Invalid value: {json.dumps(message.get('role'))[:40]}. Supported values are:"
+                            f" {', '.join(map(repr, _ROLES))}.",
                        param=f"{param}.role", code="invalid_value")
     content = message.get("content")
     if content is None and message["role"] == "assistant":
         return
-    if not isinstance(content, str | list) or (isinstance(content, list) and not all(isinstance(part, dict) for part in content)):
-        raise APIError(400, _wrong(f"{param}.content", "a string or an array of objects"), param=f"{param}.content", code="invalid_type")
+    if not isinstance(content, str | list) or (isinstance(content, list)
+                                               and not all(isinstance(part, dict) for part in content)):
+        raise APIError(400, _wrong(f"{param}.content", "a string or an array of objects"), param=f"{param}.content",
+                       code="invalid_type")
 
 
 def _check_stop(stop: object) -> None:
     """Refuse stop words that are not a text or a list of one to four texts."""
     words = [stop] if isinstance(stop, str) else [] if stop is None else stop
     if not isinstance(words, list) or len(words) > 4 or not all(isinstance(word, str) for word in words):
-        raise APIError(400, _wrong("stop", "a string or an array of at most 4 strings"), param="stop", code="invalid_type")
+        raise APIError(400, _wrong("stop", "a string or an array of at most 4 strings"), param="stop",
+                       code="invalid_type")
 
 
 def _check_number(body: dict, name: str, kind: type | tuple, low: float, high: float) -> None:
@@ -192,7 +206,8 @@ def _check_number(body: dict, name: str, kind: type | tuple, low: float, high: f
     if not isinstance(value, kind) or isinstance(value, bool):
         raise APIError(400, _wrong(name, "a number"), param=name, code="invalid_type")
     if not low <= value <= high:
-        raise APIError(400, f"Invalid '{name}': {value} is out of range. Expected a value from {low} to {high}.", param=name, code="invalid_value")
+        raise APIError(400, f"Invalid '{name}': {value} is out of range. Expected a value from {low} to {high}.",
+                       param=name, code="invalid_value")
 
 
 def _wrong(name: str, expected: str) -> str:

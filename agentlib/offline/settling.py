@@ -55,7 +55,8 @@ def meant(notes: tuple[Note, ...], place: str) -> list[str]:
     """Give the place that an error offers in its stead, if it looks like a slip of the pen."""
     offered = [m for note in notes if note.is_error and fold(place) in fold(note.text)
                for m in re.findall(r"[Dd]id you mean ['\"]?([A-Z][\w .-]+?)['\"]?(?: or |\?)", note.text)]
-    return [name for name in offered if len(set(fold(name)) ^ set(fold(place))) <= 2 and fold(name)[0] == fold(place)[0]]
+    return [name for name in offered if len(set(fold(name)) ^ set(fold(place))) <= 2
+            and fold(name)[0] == fold(place)[0]]
 
 
 def judged(what: str, place: str, report: dict[str, Value]) -> Value | None:
@@ -63,7 +64,8 @@ def judged(what: str, place: str, report: dict[str, Value]) -> Value | None:
     sky = report["sky"].text if "sky" in report else ""
     degrees = report["temperature"].number if "temperature" in report else None
     wind = report["wind"].number if "wind" in report else None
-    signs = {"rain": "rain|drizzle|shower|storm", "umbrella": "rain|drizzle|shower|storm", "snow": "snow", "sun": "sun|clear", "sunglasses": "sun|clear",
+    signs = {"rain": "rain|drizzle|shower|storm", "umbrella": "rain|drizzle|shower|storm", "snow": "snow",
+             "sun": "sun|clear", "sunglasses": "sun|clear",
              "cloud": "cloud|overcast", "fog": "fog|mist|haz", "storm": "storm|thunder"}
     if what in signs:
         yes = bool(re.search(signs[what], sky))

@@ -1,11 +1,11 @@
 """The procedure: find the first need that the notes do not settle, and act for it; when all are settled, answer.
 
-Two modes. When the format has `Thought:`, whatever was found is written down and may be used in the next action. In an
-acting-only prompt nothing is written down between steps: an argument of an action is made of the question's own words, and an
-answer is read from the latest observation. So acting only cannot ask about something it has just found, nor rewrite its
-plan after a miss: it asks with the whole question, once more with the question's main words, and then answers with
-the sentence of the last observation that is nearest to the question (Yao et al. 2022, arXiv:2210.03629, report the same of
-models: without thoughts they fail to take the final answer out of what they found, or to ask in another way).
+There are two modes. When the format has `Thought:`, whatever was found is written down and may be used in the next
+action. In an acting-only prompt nothing is written down between steps, so the arguments of an action are made of the
+question's own words alone. What the question does not name cannot be looked up: the model asks with the whole question,
+once more with the question's main words, and then answers with the sentence of the last observation that is nearest to
+the question, right or wrong. Yao et al. (2022, arXiv:2210.03629) report the same of language models: acting without
+thoughts, they fail to take the answer out of what they found and to ask in another way.
 """
 
 import re
@@ -148,14 +148,16 @@ class Mind:
             if value:
                 return self._note(need, note.title or "it", value)
         names, key = own_names(need), " ".join(re.findall(r"[\w'’.-]+", self.reading.question)[:20])
-        call = next_call("search", [" ".join(dict.fromkeys(key_words(key))), f"{' '.join(names)} {noun_of(need)}"], " ".join(names), self.reading)
+        call = next_call("search", [" ".join(dict.fromkeys(key_words(key))), f"{' '.join(names)} {noun_of(need)}"],
+                         " ".join(names), self.reading)
         if call:
             return Want(call, "search", " ".join(names), need)
         return Lost("the answer")
 
     def _weather(self, need: Weather) -> Value | Want | Lost:
         """Settle the weather of a place: the place first."""
-        inner = Value(" ".join(own_names(need))) if self.acts_only and not isinstance(need.place, Name) else self.settle(need.place)
+        inner = Value(" ".join(own_names(need))) if self.acts_only and not isinstance(need.place,
+                                                                                      Name) else self.settle(need.place)
         if not isinstance(inner, Value):
             return inner
         place = inner.head
@@ -167,7 +169,9 @@ class Mind:
             names = dict.fromkeys([place, inner.first, *offered])
             call = next_call("weather", list(names), place, self.reading)
             return Want(call, "weather", place, need) if call else Lost(f"the weather in {place}")
-        value = report.get(need.what) if need.what in ("temperature", "wind", "humidity", "all") else judged(need.what, place, report)
+        value = report.get(need.what) if need.what in ("temperature", "wind", "humidity", "all") else judged(need.what,
+                                                                                                             place,
+                                                                                                             report)
         if value is None:
             return Lost(f"the {need.what} in {place}")
         return self._note(need, place, value)
@@ -199,7 +203,8 @@ class Mind:
     def _sum(self, asked: str, need: Need) -> Value | Want | Lost:
         """Settle a sum: from an earlier result, with the tool, or in the head."""
         for step in reversed(self.reading.steps):
-            if same_sum(step.asked, asked) and (number := number_in(step.observation)) is not None and not step.observation.lower().startswith("error"):
+            if same_sum(step.asked,
+                        asked) and (number := number_in(step.observation)) is not None and not step.observation.lower().startswith("error"):
                 return Value(re.search(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?", step.observation).group(), (), number)
         easy = is_easy(asked) or re.fullmatch(r"[\d.]+", asked)
         carried = self.acts_only and bool(getattr(need, "parts", True))
@@ -231,13 +236,16 @@ class Mind:
                 return result
             return Value(result.text, (), result.number)
         best = max(numbers) if need.highest else min(numbers)
-        winners = tuple(self._label(thing) for thing, number in zip(need.things, numbers, strict=True) if number == best)
+        winners = tuple(self._label(thing) for thing, number in zip(need.things, numbers, strict=True)
+                        if number == best)
         return Value(" and ".join(winners), winners)
 
     def _label(self, thing: Need) -> str:
         """Name a thing that was compared: as in the question, or by its value."""
         value = self.settle(thing.of if isinstance(thing, Fact) and thing.kind in ("number", "year") else thing)
-        return value.head if isinstance(value, Value) and not isinstance(thing, Name) else value.text if isinstance(value, Value) else "it"
+        return value.head if isinstance(value, Value) and not isinstance(thing,
+                                                                         Name) else value.text if isinstance(value,
+                                                                                                             Value) else "it"
 
     def _claim(self, fact: Need, said: str) -> Value | Want | Lost:
         """Settle a fact, then compare it with what was said."""
@@ -263,5 +271,6 @@ class Mind:
             return Value(sentence)
         key = key_words(need.text)
         names = re.findall(r"[A-Z][\w-]+(?: [A-Z][\w-]+)*", need.text[1:])
-        call = next_call("search", [" ".join(key[:8]), *([names[0]] if names else [])], " ".join(key[:4]), self.reading) if key else None
+        call = next_call("search", [" ".join(key[:8]), *([names[0]] if names else [])], " ".join(key[:4]),
+                         self.reading) if key else None
         return Want(call, "search", " ".join(key), need) if call else Lost("")

@@ -10,11 +10,15 @@ from .settling import described, noun_of
 from .thinking import Found, Lost, Mind, Want
 from .words import choose
 
-NOTICE = ("I am the offline model of this course: a small set of rules, not a language model. With tools I can look up people, companies, "
-          "universities, places, books and prizes, compare the weather of cities, and do sums. To connect a real model, set "
+NOTICE = ("I am the offline model of this course: a small set of rules, not a language model. With tools I can look up"
+          " people, companies, "
+          "universities, places, books and prizes, compare the weather of cities, and do sums. To connect a real"
+          " model, set "
           "AGENTLIB_MODEL in `.env`.")
-_TALK = {"hello": ("Hello! What would you like to know?", "Hello! Ask me something."), "thanks": ("You are welcome.", "My pleasure."),
-         "bye": ("Goodbye!",), "feeling": ("I am a set of rules, so always the same. What would you like to know?",), "self": (NOTICE,)}
+_TALK = {"hello": ("Hello! What would you like to know?", "Hello! Ask me something."),
+         "thanks": ("You are welcome.", "My pleasure."),
+         "bye": ("Goodbye!",), "feeling": ("I am a set of rules, so always the same. What would you like to know?",),
+         "self": (NOTICE,)}
 _NEED = ("I need {what}.", "I have to find {what}.", "What I need is {what}.")
 _NEXT = ("Next I need {what}.", "Now I have to find {what}.", "What I need next is {what}.")
 _MISSED = ("That does not give {what}. I ask in other words.", "I do not see {what} there, so I try another wording.")
@@ -34,10 +38,13 @@ def thought_of(mind: Mind) -> str:
         elif missed:
             plan = choose(reading.seed, "missed", _MISSED).format(what=what)
         else:
-            plan = choose(reading.seed, f"need{len(reading.steps)}", _NEXT if reading.steps else _NEED).format(what=what)
+            plan = choose(reading.seed, f"need{len(reading.steps)}", _NEXT if reading.steps
+                          else _NEED).format(what=what)
         return " ".join(filter(None, [known, plan]))
     if isinstance(result, Lost):
-        return " ".join(filter(None, [known, (f"I could not find {result.what}." if reading.tools else f"I do not know {result.what}.") if result.what else "I have no rule and no tool for this."]))
+        return " ".join(filter(None, [known, (f"I could not find {result.what}." if reading.tools
+                                              else f"I do not know {result.what}.") if result.what
+                                      else "I have no rule and no tool for this."]))
     if isinstance(mind.need, Talk) or not reading.steps and not any(found.from_memory for found in mind.trail):
         return choose(reading.seed, "direct", ("No tool is needed for this.", "I can answer this directly."))
     return " ".join(filter(None, [known, choose(reading.seed, "done", _DONE)]))
@@ -63,8 +70,8 @@ def lost_text(mind: Mind, lost: Lost) -> str:
         if nearest:
             return nearest
     known = " ".join(sentence(fact_text(found)) for found in mind.trail)
-    errors = [step.observation for step in mind.reading.steps if step.observation.lower().startswith("error")]
-    why = f" The tool said: {first_line(errors[-1])}" if errors and errors[-1] == mind.reading.steps[-1].observation else ""
+    last = mind.reading.notes[-1] if mind.reading.steps else None
+    why = f" The tool said: {first_line(last.text)}" if last and last.is_error else ""
     if not mind.reading.tools:
         return f"I do not know {lost.what}. {NOTICE}"
     return " ".join(filter(None, [f"I could not find {lost.what}.{why}", known and f"What I found: {known}"]))
@@ -74,7 +81,8 @@ def fact_text(found: Found) -> str:
     """Word one settled fact: 'the CEO of DeepMind is Demis Hassabis'."""
     need, subject, value = found.need, found.subject, found.value.text
     if isinstance(need, Weather):
-        label = "temperature" if need.what == "temperature" else need.what if need.what in ("wind", "humidity") else "weather"
+        label = "temperature" if need.what == "temperature" else need.what if need.what in ("wind",
+                                                                                            "humidity") else "weather"
         return f"the {label} in {subject} is {value}"
     if isinstance(need, Name):
         return f"{subject} is {value}"
@@ -92,7 +100,8 @@ def fact_text(found: Found) -> str:
 
 def with_the(name: str) -> str:
     """Put 'the' before names that take it."""
-    return re.sub(r"(^|, | and )(?=(?:University|College|Institute) of |(?:\w+ ){1,2}Institute of|United (?:States|Kingdom)|Netherlands|Czech)", r"\1the ", name)
+    return re.sub(r"(^|, | and )(?=(?:University|College|Institute) of |(?:\w+ ){1,2}Institute of|United (?:States"
+                  r"|Kingdom)|Netherlands|Czech)", r"\1the ", name)
 
 
 def sentence(text: str) -> str:
@@ -103,7 +112,8 @@ def sentence(text: str) -> str:
 
 def first_line(text: str) -> str:
     """Give the first line of an error without the word Error."""
-    return sentence(re.sub(r"^\s*error\s*[:：]?\s*(?:\w+(?:Error|Exception): )?", "", text.strip().split("\n")[0], flags=re.I)[:200])
+    return sentence(re.sub(r"^\s*error\s*[:：]?\s*(?:\w+(?:Error|Exception): )?", "", text.strip().split("\n")[0],
+                           flags=re.I)[:200])
 
 
 def _answer(need: Need, value: Value, mind: Mind) -> str:
@@ -115,10 +125,14 @@ def _answer(need: Need, value: Value, mind: Mind) -> str:
     if isinstance(need, Claim):
         return f"{value.text}, {fact_text(mind.trail[-1])}"
     if isinstance(need, Both):
-        return " ".join(sentence(_answer(part, outcome, mind)) for part in need.parts if isinstance(outcome := mind.settle(part), Value))
+        return " ".join(sentence(_answer(part, outcome, mind)) for part in need.parts
+                        if isinstance(outcome := mind.settle(part), Value))
     if isinstance(need, Formula):
-        shown = [found.value.text for found in mind.trail if not isinstance(found.need, Name) and found.value.number is not None]
-        return f"{value.text} ({'; '.join(shown)})" if shown else choose(mind.reading.seed, "sum", (value.text, f"The result is {value.text}"))
+        shown = [found.value.text for found in mind.trail if not isinstance(found.need, Name)
+                 and found.value.number is not None]
+        return f"{value.text} ({'; '.join(shown)})" if shown else choose(mind.reading.seed,
+                                                                         "sum", (value.text,
+                                                                                 f"The result is {value.text}"))
     found = next((one for one in reversed(mind.trail) if one.value == value), None)
     if found is None or not isinstance(need, Fact | Weather):
         return value.text
@@ -127,15 +141,19 @@ def _answer(need: Need, value: Value, mind: Mind) -> str:
     text = fact_text(found)
     if isinstance(need, Fact) and isinstance(need.of, Fact) and len(mind.trail) > 1:
         before = mind.trail[-2]
-        through = f"{noun_of(before.need)} of {before.subject}" if isinstance(before.need, Fact) and before.need.kind == "person" else ""
-        options = (text, re.sub(re.escape(found.subject), f"{found.subject}, the {through},", text, count=1) if through else text)
+        through = f"{noun_of(before.need)} of {before.subject}" if isinstance(before.need,
+                                                                              Fact) and before.need.kind == "person" else ""
+        options = (text, re.sub(re.escape(found.subject), f"{found.subject}, the {through},", text, count=1) if through
+                   else text)
         return choose(mind.reading.seed, "chain", options)
-    return text if found.from_memory else choose(mind.reading.seed, "fact", (text, text, f"According to what I found, {text}"))
+    return text if found.from_memory else choose(mind.reading.seed,
+                                                 "fact", (text, text, f"According to what I found, {text}"))
 
 
 def _pick_answer(need: Pick, value: Value, mind: Mind) -> str:
     """Word a comparison: the winner first, then the numbers."""
-    shown = "; ".join(fact_text(found) for found in mind.trail if isinstance(found.need, Fact | Weather) and found.value.number is not None)
+    shown = "; ".join(fact_text(found) for found in mind.trail if isinstance(found.need, Fact | Weather)
+                      and found.value.number is not None)
     labels = [mind._label(thing) for thing in need.things]
     if need.unit:
         numbers = [mind.settle(measure).number for measure in need.measures]
@@ -181,4 +199,5 @@ def _said_before(mind: Mind) -> str:
 
 def _is_again(mind: Mind) -> bool:
     """Say whether the last step was for the same want."""
-    return isinstance(mind.result, Want) and described(mind.result.need, mind.result.subject).lower() in _said_before(mind)
+    return isinstance(mind.result, Want) and described(mind.result.need,
+                                                       mind.result.subject).lower() in _said_before(mind)

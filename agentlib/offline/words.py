@@ -15,11 +15,18 @@ NUMBER = r"[-−]?\d[\d,]*(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?"
 MEASURE = (rf"{NUMBER}(?: ?(?:%|°C|°F|metres?|meters?|m\b|km/h|km²|km\b|kilometres?|kilometers?|feet|miles?|degrees?"
            r"|square kilometres|years?|inhabitants|people|dollars?|euros?|elements?|kelvin|kg|tonnes?))?")
 
-_STOP = frozenset("""a an and are as at be been by can could did do does for from had has have he her hers him his how i in
-is it its me my of on or our she so than that the their them then there these they this to us was we were what when where
-which who whom whose why will with would you your please tell about into also now today currently much many""".split())
-_GENERIC = frozenset("inc corp corporation company co ltd plc group the of mount mt river city novel book".split())
-_PRONOUNS = frozenset("he she it its his her they their the this that in on at a an as by and since".split())
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Give the words of a text as a set: a compact way to write one down."""
+    return frozenset(text.split())
+
+
+_STOP = word_set("""a an and are as at be been by can could did do does for from had has have he her hers him his how i
+    in is it its me my of on or our she so than that the their them then there these they this to us was we were what when
+    where which who whom whose why will with would you your please tell about into also now today currently much many""")
+_GENERIC = word_set("inc corp corporation company co ltd plc group the of mount mt river city novel book")
+_PRONOUNS = word_set("he she it its his her they their the this that in on at a an as by and since")
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _BREAK = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Mt|Jr)\.)\s+(?=[\"“(]?[^\W_a-z])|\n+")
 _SCALE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
