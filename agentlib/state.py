@@ -179,13 +179,13 @@ class State:
     def load(cls, path: str | os.PathLike) -> State:
         """Read a saved state, of the class that was saved. Raises `StateError` when the file is not one."""
         try:
-            data = json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass"))
-            if data["agentlib"] != VERSION:
-                raise StateError(f"it was saved in version {data['agentlib']!r}; this is version {VERSION}")
-            return _decode(data["state"], cls)
+            data = _checked(json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass")), dict)
+            if data.get("agentlib") != VERSION:
+                raise StateError(f"it was saved in version {data.get('agentlib')!r}; this is version {VERSION}")
+            return _decode(data.get("state"), cls)
         except OSError as error:
             raise StateError(f"cannot read {path}: {error.strerror or error}") from error
-        except (StateError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (StateError, ValueError, RecursionError) as error:
             raise StateError(f"{path} is not a saved state: {error}") from error
 
 
@@ -214,22 +214,24 @@ def _encode(value: object) -> object:
 
 def _decode(data: object, expected: type) -> typing.Any:
     """Build the `expected` type from JSON data; every field is checked, so that a bad file fails here and not later."""
+    parts = typing.get_args(expected)
     if typing.get_origin(expected) is tuple:
-        return tuple(_decode(item, typing.get_args(expected)[0]) for item in _checked(data, list))
+        return tuple(_decode(item, parts[0]) for item in _checked(data, list))
+    if type(None) in parts:  # such as State | None
+        return None if data is None else _decode(data, next(part for part in parts if part is not type(None)))
     if is_dataclass(expected):
         return _decode_dataclass(_checked(data, dict), expected)
     return expected(_checked(data, str)) if issubclass(expected, StrEnum) else _checked(data, expected)
 
 
 def _decode_dataclass(data: dict, expected: type) -> typing.Any:
-    classes = {cls.__name__: cls for cls in _with_subclasses(expected)}
-    if data.get("type") not in classes:
+    cls = {cls.__name__: cls for cls in _with_subclasses(expected)}.get(str(data.get("type")))
+    if cls is None:
         raise StateError(f"{data.get('type')!r} stands where a {expected.__name__} belongs")
-    cls = classes[data["type"]]
     hints = typing.get_type_hints(cls)
     names = [f.name for f in fields(cls)]
-    if unknown := data.keys() - {"type", *names}:
-        raise StateError(f"a {cls.__name__} has no field {min(unknown)!r}")
+    if wrong := {"type", *names} ^ data.keys():
+        raise StateError(f"a {cls.__name__} lacks or should not have {min(wrong)!r}")
     return cls(**{name: _decode(data[name], hints[name]) for name in names})
 
 
