@@ -151,7 +151,7 @@ def _repaired(arguments: dict, errors: list[dict]) -> tuple[dict, tuple[str, ...
 
 def _integer(value: Any) -> int | None:
     if isinstance(value, float):
-        return int(value) if value.is_integer() else None
+        return int(value) if value.is_integer() and abs(value) < 2**53 else None  # beyond, a float skips integers
     return int(value) if isinstance(value, str) and re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", value) else None
 
 

@@ -101,7 +101,8 @@ class Toolbox:
     def run(self, name: str, arguments: str) -> Outcome:
         """Check the arguments (the text of a JSON object), call the tool and give what came of it, errors too."""
         if name not in self.tools:
-            return Outcome(f"Error: unknown tool {name!r}. The tools are: {', '.join(self.tools)}", "unknown_tool")
+            known = ", ".join(self.tools) or "none"
+            return Outcome(f"Error: unknown tool {name!r}. The tools are: {known}", "unknown_tool")
         tool = self.tools[name]
         try:
             values, repairs = tool.bind(arguments)
