@@ -8,77 +8,120 @@ from .phrases import ask, noun_phrase
 
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 _WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-          "eleven": 11,
-          "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "a dozen": 12}
-_NUMERIC = ("number", "year")
+          "eleven": 11, "twelve": 12, "a dozen": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50,
+          "hundred": 100}
+# In their order: what is said first binds least. The last part words the result.
+_OPERATIONS = (
+    (r"sum of (.+) and (.+)", "{0} + {1}", ""),
+    (r"(?:add|adding) (.+) (?:and|to) (.+)", "{0} + {1}", ""),
+    (r"product of (.+) and (.+)", "{0} * {1}", ""),
+    (r"(?:multiply|multiplying) (.+) (?:by|with|and) (.+)", "{0} * {1}", ""),
+    (r"(?:quotient|ratio) (?:of|between) (.+) (?:and|to) (.+)", "{0} / {1}", ""),
+    (r"(?:divide|dividing) (.+) by (.+)", "{0} / {1}", ""),
+    (r"difference (?:between|of) (.+) and (.+)", "abs({0} - {1})", ""),
+    (r"(?:subtract|subtracting) (.+) from (.+)", "{1} - {0}", ""),
+    (r"(?:average|mean)(?: of)? (.+), (.+),? and (.+)", "({0} + {1} + {2}) / 3", ""),
+    (r"(?:average|mean)(?: of)? (.+) and (.+)", "({0} + {1}) / 2", ""),
+    (r"(?:total|combined) (.+ of .+) and (.+)", "{0} + {1}", ""),
+    (r"(.+) plus (.+)", "{0} + {1}", ""),
+    (r"(.+) minus (.+)", "{0} - {1}", ""),
+    (r"(.+) (?:times|multiplied by) (.+)", "{0} * {1}", ""),
+    (r"(.+) (?:divided by|over) (.+)", "{0} / {1}", ""),
+    (r"(?:twice|double)(?: of)? (.+)", "2 * {0}", ""),
+    (r"(?:triple|three times) (.+)", "3 * {0}", ""),
+    (r"half(?: of)? (.+)", "{0} / 2", ""),
+    (r"(?:a |one )?third of (.+)", "{0} / 3", ""),
+    (r"(?:a |one )?quarter of (.+)", "{0} / 4", ""),
+    (r"(.+?) ?(?:%|percent|per cent) of (.+)", "{0} / 100 * {1}", ""),
+    (r"square root of (.+)", "sqrt({0})", ""),
+    (r"square of (.+)", "{0} ** 2", ""),
+    (r"(.+) squared", "{0} ** 2", ""),
+    (r"(.+) cubed", "{0} ** 3", ""),
+    (r"(.+) (?:to the power of|to the) (\d+)(?:th|rd|nd)?(?: power)?", "{0} ** {1}", ""),
+    (r"(.+) (?:in|converted to|as|to) (?:degrees )?fahrenheit", "{0} * 9 / 5 + 32", " °F"),
+    (r"(.+) (?:in|converted to|as) kelvin", "{0} + 273.15", " K"),
+    (r"(.+) (?:in|converted to) feet", "{0} * 3.28084", " feet"),
+    (r"(.+) (?:in|converted to) miles", "{0} / 1.609344", " miles"),
+    (r"(.+) (?:in|converted to) (?:kilometres|km)", "{0} / 1000", " km"),
+    (r"(-?[\d.]+) ?(?:°C|degrees celsius|celsius|degrees)", "{0}", ""),
+)
+_STEPS = (
+    ("*", r"\b(?:each|every|per|apiece)\b(?!.*\b(?:split|shared?|divided)\b)"),
+    ("/", r"\b(?:split|shares?|shared|divided|divides|equally|distribut\w*)\b"),
+    ("-", r"\b(?:gives?|gave|loses?|lost|eats?|ate|spends?|spent|left|remain|fewer|less|sells?|sold|away|takes?)\b"),
+    ("+", r"\b(?:more|gets?|got|buys?|bought|altogether|total|together|another|finds?|adds?|and)\b"),
+)
+_DEPTH = 5
+_ASKS_NUMBER = r"[.,;] (?:how (?:many|much|far|long)|what)|^how (?:many|much|far)|^if "
 
 
 def compute(text: str) -> Need | None:
     """Parse a question for a number to be worked out."""
-    return _difference(text) or _word_problem(text) or _top_amount(text)
+    return _between_years(text) or _difference(text) or _word_problem(text) or _top_amount(text)
 
 
 def event(text: str) -> Need | None:
     """Give the year of an event: 'the founding of Apple', 'Microsoft was founded', 'he won the Nobel Prize'."""
-    if re.fullmatch(r"(?:in )?(?:1\d{3}|20\d{2})", text.strip()):
-        return Formula(text.strip()[-4:])
-    need = noun_phrase(text)
-    if isinstance(need, Fact) and need.kind == "year":
-        return need
-    for question in (f"when {text}", f"when did {text}"):
-        asked = ask(question)
-        if isinstance(asked, Fact) and asked.kind == "year":
-            return asked
-    found = re.fullmatch(r"(?P<who>.+?) (?:founded|co-founded|started|created|set up) (?P<x>.+)", text)
-    if found:
-        return Fact("founded", noun_phrase(found.group("x")), "year")
-    found = re.fullmatch(r"(?P<who>.+?) (?:wrote|published|came out with) (?P<x>.+)", text)
-    if found:
-        return Fact("published", noun_phrase(found.group("x")), "year")
-    found = re.fullmatch(r"(?P<x>.+) (?:came out|appeared)", text)
-    return Fact("published", noun_phrase(found.group("x")), "year") if found else None
-
-
-def _difference(text: str) -> Need | None:
-    """'How many years passed between A and B?', 'How many years after A was B?', 'the difference in height ...'."""
-    found = re.fullmatch(r"how (?:many years|much time|long)(?: (?:passed|are there|were there|lie|lay|went by|is it"
-                         r"|are|was there|elapsed))? (?:between|from) (?P<a>.+?) (?:and|to|until) (?P<b>.+)", text,
-                         re.I)
-    if found:
-        first, second = _parallel(found.group("a"),
-                                  re.sub(r"\b(?:his|her|its|their) (\w+)$",
-                                         r"\1 of " + re.sub(r".* of ", "", found.group("a")), found.group("b")))
-        years = [event(part) for part in (first, second)]
-        return Formula("abs({1} - {0})", tuple(years), "{v} years") if all(years) else None
-    found = re.fullmatch(r"how (?:many years|long) (?P<w>after|before) (?P<a>.+?) (?:was|did|were) (?P<b>.+)", text,
-                         re.I)
-    if found:
-        clause = re.sub(r"(\S+)$", r"was \1", found.group("b"))
-        years = [event(part) for part in (found.group("a"), clause)]
-        if years[0] is None and isinstance(years[1], Fact):
-            years[0] = Fact(years[1].relation, noun_phrase(found.group("a")), "year")
-        return Formula("abs({1} - {0})", tuple(years), "{v} years") if all(years) else None
-    found = re.fullmatch(r"(?:what is )?(?:the )?(?:(?P<m>temperature|height|age|population|length|wind|humidity)s?"
-                         r" difference|difference (?:in|of) (?P<n>\w+)) (?:between|of) (?P<a>.+?) and (?P<b>.+)", text,
-                         re.I)
-    if found:
-        measure = (found.group("m") or found.group("n")).lower()
-        word = next((w for w, (m, highest) in WORDS_OF_DEGREE.items() if m == measure and highest), "")
-        things = tuple(noun_phrase(re.sub(r"^in ", "", found.group(key))) for key in "ab")
-        if word:
-            _, _, measures = measured(word, things, "who" if measure == "age" else text)
-            return Formula("abs({0} - {1})", measures, "{v} " + UNITS[measure])
+    year = re.fullmatch(r"(?:in )?(1\d{3}|20\d{2})", text.strip())
+    if year:
+        return Formula(year.group(1))
+    for need in (noun_phrase(text), ask(f"when {text}"), ask(f"when did {text}")):
+        if isinstance(need, Fact) and need.kind == "year":
+            return need
+    for relation, pattern in (("founded", r".+? (?:founded|co-founded|started|created|set up) (.+)"),
+                              ("published", r".+? (?:wrote|published|came out with) (.+)"),
+                              ("published", r"(.+) (?:came out|appeared)")):
+        found = re.fullmatch(pattern, text)
+        if found:
+            return Fact(relation, noun_phrase(found.group(1)), "year")
     return None
 
 
+def _between_years(text: str) -> Need | None:
+    """'How many years passed between A and B?', 'How many years after A was B founded?'."""
+    between = re.fullmatch(
+        r"how (?:many years|much time|long)(?: (?:passed|are there|were there|lie|lay|went by|is it|are|was there"
+        r"|elapsed))?"
+        r" (?:between|from) (?P<a>.+?) (?:and|to|until) (?P<b>.+)", text, re.I)
+    after = re.fullmatch(r"how (?:many years|long) (?:after|before) (?P<a>.+?) (?:was|did|were) (?P<b>.+)", text, re.I)
+    if between:
+        first, second = (event(part) for part in _parallel(between.group("a"), between.group("b")))
+    elif after:
+        second = event(re.sub(r"(\S+)$", r"was \1", after.group("b")))
+        first = event(after.group("a"))
+        if first is None and isinstance(second, Fact):
+            first = Fact(second.relation, noun_phrase(after.group("a")), "year")
+    else:
+        return None
+    return Formula("abs({1} - {0})", (first, second), "{v} years") if first and second else None
+
+
+def _difference(text: str) -> Need | None:
+    """'The difference in height between A and B', 'the temperature difference between A and B'."""
+    measures = "temperature|height|age|population|length|wind|humidity"
+    found = re.fullmatch(rf"(?:what is )?(?:the )?(?:(?P<m>{measures})s? difference|difference (?:in|of)"
+                         rf" (?P<n>{measures}))"
+                         r" (?:between|of) (?P<a>.+?) and (?P<b>.+)", text, re.I)
+    if not found:
+        return None
+    measure = (found.group("m") or found.group("n")).lower()
+    word = next(word for word, (each, _) in WORDS_OF_DEGREE.items() if each == measure)
+    names = tuple(re.sub(r"^in ", "", found.group(key)) for key in "ab")
+    _, values = measured(word, names, text)
+    return Formula("abs({0} - {1})", values, "{v} " + UNITS[measure])
+
+
 def _parallel(first: str, second: str) -> tuple[str, str]:
-    """Give both halves their head: 'the founding of Apple' and '(of) Google'."""
+    """Give both halves their head: 'the founding of Apple and of Google', 'the birth of Turing and his death'."""
+    second = re.sub(r"^(?:his|her|its|their) (\w+)$", lambda m: f"{m.group(1)} of {re.sub('.* of ', '', first)}",
+                    second)
     head = re.match(r"(?:the )?(\w+(?: \w+)? of )", first)
     if head and not re.match(r"(?:the )?\w+(?: \w+)? of ", second):
         return first, head.group(1) + re.sub(r"^(?:that )?of ", "", second)
-    tail = re.match(r"(.+)(?:'s) (\w+)$", second)
-    return (f"{first}'s {tail.group(2)}", second) if tail and "'s" not in first and " of " not in first else (first,
-                                                                                                              second)
+    tail = re.search(r"'s (\w+)$", second)
+    if tail and "'s" not in first and " of " not in first:
+        return f"{first}'s {tail.group(1)}", second
+    return first, second
 
 
 def _top_amount(text: str) -> Need | None:
@@ -93,102 +136,67 @@ def _top_amount(text: str) -> Need | None:
 def _amount(text: str, depth: int) -> Need | None:
     """Parse an amount: an expression, an operation on amounts, a number, or a measurable thing."""
     text = re.sub(r"^the (?=[a-z])", "", text.strip(" ,?"))
-    if not text or depth > 5:
+    if not text or depth > _DEPTH:
         return None
     numeric = _expression(text)
     if numeric:
         return Formula(numeric)
-    for pattern, template in _OPERATIONS:
+    for pattern, template, unit in _OPERATIONS:
         found = re.fullmatch(pattern, text, re.I)
-        if found:
-            parts = [_amount(part, depth + 1) for part in _shared(found.groups())]
-            if all(parts):
-                return _joined(template, parts)
+        parts = [_amount(part, depth + 1) for part in _shared(found.groups())] if found else []
+        if parts and all(parts):
+            return _joined(template, parts, unit)
     need = noun_phrase(text)
-    return need if isinstance(need, Weather) and need.what in ("temperature", "wind", "humidity") or isinstance(need,
-                                                                                                                Fact) and need.kind in _NUMERIC else None
+    if isinstance(need, Weather):
+        return need if need.what in ("temperature", "wind", "humidity") else None
+    return need if isinstance(need, Fact) and need.kind in ("number", "year") else None
 
 
 def _shared(groups: tuple[str, ...]) -> list[str]:
     """Give a second operand the head of the first: 'the population of Oslo' and 'Rome'."""
     head = re.match(r"(?:the )?(.+? (?:of|in)) (?=[A-Z])", groups[0])
-    return [groups[0]] + [f"{head.group(1)} {re.sub('^(?:of|in|that of) ', '', part)}" if head
-                          and re.match(r"(?:(?:that )?of |in )?[A-Z]", part) else part
-                          for part in groups[1:]]
+    if not head:
+        return list(groups)
+    lead = head.group(1)
+    return [groups[0],
+            *(re.sub(r"^(?:(?:that )?of |in )?(?=[A-Z])", lambda _: f"{lead} ", part) for part in groups[1:])]
 
 
-_OPERATIONS = (
-    (r"sum of (.+) and (.+)", "{0} + {1}"), (r"(?:add|adding) (.+) (?:and|to) (.+)", "{0} + {1}"),
-    (r"product of (.+) and (.+)", "{0} * {1}"), (r"(?:multiply|multiplying) (.+) (?:by|with|and) (.+)", "{0} * {1}"),
-    (r"(?:quotient|ratio) (?:of|between) (.+) (?:and|to) (.+)", "{0} / {1}"), (r"(?:divide|dividing) (.+) by (.+)",
-                                                                               "{0} / {1}"),
-    (r"difference (?:between|of) (.+) and (.+)", "abs({0} - {1})"), (r"(?:subtract|subtracting) (.+) from (.+)",
-                                                                     "{1} - {0}"),
-    (r"(?:average|mean)(?: of)? (.+), (.+),? and (.+)", "({0} + {1} + {2}) / 3"), (r"(?:average|mean)(?: of)? (.+) and"
-                                                                                   r" (.+)", "({0} + {1}) / 2"),
-    (r"(?:total|combined) (.+ of .+) and (.+)", "{0} + {1}"),
-    (r"(.+) plus (.+)", "{0} + {1}"), (r"(.+) minus (.+)", "{0} - {1}"), (r"(.+) (?:times|multiplied by) (.+)",
-                                                                          "{0} * {1}"),
-    (r"(.+) (?:divided by|over) (.+)", "{0} / {1}"),
-    (r"(?:twice|double)(?: of)? (.+)", "2 * {0}"), (r"(?:triple|three times) (.+)", "3 * {0}"), (r"half(?: of)? (.+)",
-                                                                                                 "{0} / 2"),
-    (r"(?:a |one )?third of (.+)", "{0} / 3"), (r"(?:a |one )?quarter of (.+)", "{0} / 4"),
-    (r"(.+?) ?(?:%|percent|per cent) of (.+)", "{0} / 100 * {1}"), (r"square root of (.+)",
-                                                                    "sqrt({0})"), (r"square of (.+)", "{0} ** 2"),
-    (r"(.+) squared", "{0} ** 2"), (r"(.+) cubed", "{0} ** 3"), (r"(.+) (?:to the power of|to the) (\d+)(?:th|rd"
-                                                                 r"|nd)?(?: power)?", "{0} ** {1}"),
-    (r"(.+) (?:in|converted to|as|to) (?:degrees )?fahrenheit", "{0} * 9 / 5 + 32"), (r"(.+) (?:in|converted to|as)"
-                                                                                      r" kelvin", "{0} + 273.15"),
-    (r"(.+) (?:in|converted to) feet", "{0} * 3.28084"), (r"(.+) (?:in|converted to) miles", "{0} / 1.609344"),
-    (r"(.+) (?:in|converted to) (?:kilometres|km)", "{0} / 1000"), (r"(-?[\d.]+) ?(?:°C|degrees celsius|celsius"
-                                                                    r"|degrees)", "{0}"),
-)
-
-
-def _joined(template: str, parts: list[Need]) -> Formula:
+def _joined(template: str, parts: list[Need], unit: str) -> Formula:
     """Put formulas into a formula, so that one expression remains."""
     leaves: list[Need] = []
     texts = []
     for part in parts:
-        if isinstance(part, Formula):
-            inner = re.sub(r"\{(\d)\}", lambda m, base=len(leaves): f"{{{base + int(m.group(1))}}}", part.template)
-            alone = re.fullmatch(r"[\d.]+|\{\d\}|\w+\([^()]*\)", inner)
-            texts.append(inner if alone else f"({inner})")
-            leaves += part.parts
-        else:
-            texts.append(f"{{{len(leaves)}}}")
-            leaves.append(part)
-    said = "{v} °F" if "9 / 5 + 32" in template else "{v} K" if "273.15" in template else "{v} feet" if "3.28" in template else "{v} miles" if "1.6" in template else "{v}"
-    return Formula(template.format(*texts), tuple(leaves), said)
+        base = len(leaves)
+        inner = part.template if isinstance(part, Formula) else "{0}"
+        leaves += part.parts if isinstance(part, Formula) else [part]
+        inner = re.sub(r"\{(\d)\}", lambda m, base=base: f"{{{base + int(m.group(1))}}}", inner)
+        texts.append(inner if re.fullmatch(r"[\d.]+|\{\d\}|\w+\([^()]*\)", inner) else f"({inner})")
+    return Formula(template.format(*texts), tuple(leaves), "{v}" + unit)
 
 
 def _expression(text: str) -> str:
     """Give a purely numeric text as an expression of the usual signs, or an empty text."""
-    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-    for word, number in _WORDS.items():
-        text = re.sub(rf"\b{word}\b", str(number), text, flags=re.I)
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", _in_digits(text))
     for pattern, sign in ((r"×|·|(?<=\d) ?x ?(?=\d)", " * "), (r"÷", " / "), (r"−|–", " - "), (r"\^", " ** ")):
         text = re.sub(pattern, sign, text)
     text = re.sub(r"\s+", " ", re.sub(r"(?<=[\d)])\s*([*/+-]+)\s*(?=[\d(.-])", r" \1 ", text)).strip()
-    return text if re.fullmatch(r"-?(?:sqrt|abs|\d|[ .()+*/-])*\d[\d .()+*/-]*",
-                                text) and text.count("(") == text.count(")") else ""
+    readable = re.fullmatch(r"-?(?:sqrt|abs|[\d .()+*/-])*\d[\d .()+*/-]*", text)
+    return text if readable and text.count("(") == text.count(")") else ""
 
 
 def _word_problem(text: str) -> Need | None:
     """A story with two numbers and one step."""
-    story = text
-    for word, number in _WORDS.items():
-        story = re.sub(rf"\b{word}\b", str(number), story, flags=re.I)
-    numbers = re.findall(_NUMBER, story)
-    if len(numbers) != 2 or not re.search(r"[.,;] (?:how (?:many|much|far|long)|what)|^how (?:many|much|far)|^if ",
-                                          story, re.I) or len(story.split()) < 8:
+    story = _in_digits(text)
+    numbers = [number.replace(",", "") for number in re.findall(_NUMBER, story)]
+    if len(numbers) != 2 or len(story.split()) < 8 or not re.search(_ASKS_NUMBER, story, re.I):
         return None
-    for pattern, sign in ((r"\b(?:each|every|per|apiece)\b(?!.*\b(?:split|share|shared|divided)\b)",
-                           "*"), (r"\b(?:split|share|shares|shared|divided|divides|equally|distribut)\w*", "/"),
-                          (r"\b(?:gives?|gave|loses?|lost|eats?|ate|spends?|spent|left|remain|fewer|less|sells?|sold"
-                           r"|away|takes?)\b", "-"),
-                          (r"\b(?:more|gets?|got|buys?|bought|altogether|total|together|another|finds?|adds?|and)\b",
-                           "+")):
-        if re.search(pattern, story, re.I):
-            return Formula(f"{numbers[0].replace(',', '')} {sign} {numbers[1].replace(',', '')}")
-    return None
+    sign = next((sign for sign, signs in _STEPS if re.search(signs, story, re.I)), "")
+    return Formula(f"{numbers[0]} {sign} {numbers[1]}") if sign else None
+
+
+def _in_digits(text: str) -> str:
+    """Write small numbers in digits."""
+    for word, number in _WORDS.items():
+        text = re.sub(rf"\b{word}\b", str(number), text, flags=re.I)
+    return text

@@ -38,7 +38,8 @@ def _value(node: ast.AST) -> float:
         base, exponent = _value(node.left), _value(node.right)
         if abs(exponent) <= 64:
             return float(base**exponent)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("sqrt",
-                                                                                           "abs") and len(node.args) == 1:
-        return {"sqrt": math.sqrt, "abs": abs}[node.func.id](_value(node.args[0]))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        function = {"sqrt": math.sqrt, "abs": abs}.get(node.func.id)
+        if function:
+            return function(_value(node.args[0]))
     raise ValueError("not arithmetic")

@@ -8,18 +8,21 @@ from .words import fold, word_set, words
 
 # What the model looks for in a tool's name and description.
 _SIGNS = {
-    "search": word_set("""search look lookup find encyclopedia encyclopaedia article wiki wikipedia knowledge fact people
-        person company information retrieve query web page book question browse answer reference library university"""),
+    "search": word_set(
+        "search look lookup find encyclopedia encyclopaedia article wiki wikipedia knowledge fact people person "
+        "company information retrieve query web page book question browse answer reference library university"),
     "weather": word_set("weather temperature forecast climate rain wind humidity meteo meteorology sky condition"),
-    "sum": word_set("""calculator calculate calculation compute computation arithmetic math mathematics expression evaluate
-        sum formula"""),
+    "sum": word_set("calculator calculate calculation compute computation arithmetic math mathematics expression "
+                    "evaluate sum formula"),
 }
 _THING = word_set("name title entity topic subject person company term keyword item page")
 _FILL = {"unit": "celsius", "units": "celsius", "language": "en", "lang": "en", "date": "today", "day": "today",
          "when": "today",
          "limit": 3, "n": 3, "k": 3, "top_k": 3, "count": 3, "max_results": 3}
+_ERROR = re.compile(r"\s*error\b", re.I)
 _UNKNOWN = re.compile(r"\s*error\b(?:.*\b(?:unknown|no such|not found|does not exist|there is no).{0,10}\btool"
                       r"|.*\btool\b.{0,40}\b(?:unknown|not exist|not found))", re.I)
+_OFFERED = re.compile(r"^.*?\btools(?: are| available)?\s*:", re.I | re.S)
 _TRANSIENT = re.compile(r"timed? ?out|temporar|unavailable|try again later|busy|rate limit|connection", re.I)
 
 
@@ -33,7 +36,7 @@ class Call:
 
 def ranked(kind: str, reading: Reading) -> list[Tool]:
     """Give the tools that fit, best first; tools that fit something else better come last, and alone do not count."""
-    usable = [tool for tool in reading.tools if tool.name not in _unknown(reading)]
+    usable = _usable(reading)
     scores = {tool: _scores(tool) for tool in usable}
     by_score = sorted((tool for tool in usable if scores[tool][kind]), key=lambda tool: -scores[tool][kind])
     fitting = [tool for tool in by_score if scores[tool][kind] >= max(scores[tool].values())]
@@ -53,10 +56,9 @@ def next_call(kind: str, wordings: list[str], thing: str, reading: Reading, most
     return None
 
 
-def was_refused(tool: str, reading: Reading) -> str:
+def _refusal(tool: str, reading: Reading) -> str:
     """Give the text of the last error of a tool, or an empty text."""
-    errors = [step.observation for step in reading.steps if step.tool == tool
-              and step.observation.lower().startswith("error")]
+    errors = [step.observation for step in reading.steps if step.tool == tool and _ERROR.match(step.observation)]
     return errors[-1] if errors else ""
 
 
@@ -73,7 +75,7 @@ def _scores(tool: Tool) -> dict[str, int]:
 def _parameters(tool: Tool, reading: Reading) -> tuple[str, ...]:
     """Give the names of a tool's required parameters, as its last error corrects them."""
     missing = re.search(r"missing[^:'\"\n]*[:]? *['\"]?([A-Za-z_]\w*(?:, *[A-Za-z_]\w*)*)['\"]?",
-                        was_refused(tool.name, reading), re.I)
+                        _refusal(tool.name, reading), re.I)
     if missing and missing.group(1).lower() not in ("required", "argument", "parameter"):
         return tuple(re.split(r", *", missing.group(1)))
     return tool.parameters or ("query",)
@@ -95,14 +97,19 @@ def _fill(parameters: tuple[str, ...], wording: str, thing: str) -> tuple[tuple[
 def _was_made(call: Call, reading: Reading) -> bool:
     """Say whether the same call was made before; one that failed for a passing reason may be made twice more."""
     asked = [(key, fold(str(value)).strip()) for key, value in call.arguments]
-    same = [step for step in reading.steps
-            if step.tool == call.tool and [(key, fold(value).strip()) for key,
-                                           value in step.arguments] in (asked, [("", asked[0][1])])]
-    passing = [step for step in same if step.observation.lower().startswith("error")
-               and _TRANSIENT.search(step.observation)]
+    made = [(step, [(key, fold(value).strip()) for key, value in step.arguments])
+            for step in reading.steps if step.tool == call.tool]
+    same = [step for step, arguments in made if arguments in (asked, [("", asked[0][1])])]
+    passing = [step for step in same if _ERROR.match(step.observation) and _TRANSIENT.search(step.observation)]
     return len(same) > len(passing) or len(passing) > 2
 
 
-def _unknown(reading: Reading) -> set[str]:
-    """Give the names of tools that an error called unknown."""
-    return {step.tool for step in reading.steps if _UNKNOWN.match(step.observation)}
+def _usable(reading: Reading) -> list[Tool]:
+    """Give the tools of the prompt without those that an error called unknown, and those that the error offers."""
+    errors = [step for step in reading.steps if _UNKNOWN.match(step.observation)]
+    unknown = {step.tool for step in errors}
+    offered = [name for step in errors for name in re.findall(r"[\w.-]+", _OFFERED.sub("", step.observation, count=1))
+               if _OFFERED.search(step.observation)]
+    known = [tool for tool in reading.tools if tool.name not in unknown]
+    names = dict.fromkeys(name for name in offered if name not in {tool.name for tool in known} | unknown)
+    return known + [Tool(name, (), "") for name in names]

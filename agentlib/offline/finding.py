@@ -1,96 +1,23 @@
 """From the text of observations and thoughts to values. Nothing is known here but what the text says."""
 
 import re
-from dataclasses import dataclass
 
+from .notes import Note, Value
 from .patterns import statements, turned
 from .relations import BY_NAME
-from .words import (
-    MEASURE,
-    NAME,
-    NUMBER,
-    PLACE,
-    YEAR,
-    clean_name,
-    mentions,
-    number_in,
-    same_name,
-    sentences,
-    undated,
-    words,
-)
+from .words import MEASURE, NAME, PLACE, YEAR, clean_name, mentions, number_in, same_name, undated, words
 
-_LONGEST = 6000  # characters of one observation that are read
-_TITLE = re.compile(r"([^:\n.!?]{1,80}?):\s+(?=\S)")
 _ALIAS = (r"(?:known|called|abbreviated|titled|written|spelled|nicknamed)(?: also| simply| better)?(?: as| to)? "
           r"[\"“(]?(?:the )?")
 _KINDS = {"person": NAME, "university": NAME, "place": PLACE, "year": YEAR, "number": MEASURE}
 _PLAIN_YEAR = re.compile(YEAR)
 
 
-@dataclass(frozen=True)
-class Value:
-    """Something found: its text, its first part, and its number if it has one."""
-
-    text: str
-    items: tuple[str, ...] = ()
-    number: float | None = None
-
-    @property
-    def first(self) -> str:
-        """The first of several values."""
-        return self.items[0] if self.items else self.text
-
-    @property
-    def head(self) -> str:
-        """The first value without what follows a comma: 'London, England' is London."""
-        return self.first.split(",")[0]
-
-
-@dataclass(frozen=True)
-class Note:
-    """A piece of text to read values from: an observation with what was asked for, or a thought."""
-
-    text: str
-    asked: str = ""
-    tool: str = ""
-    is_thought: bool = False
-
-    @property
-    def title(self) -> str:
-        """The title of the article in an observation, if it is one."""
-        found = None if self.is_thought else _TITLE.match(self.text)
-        return found.group(1) if found else ""
-
-    @property
-    def body(self) -> str:
-        """The text without title and without the pointers to other articles."""
-        body = re.split(r"\n\s*See also\s*:", self.text[:_LONGEST])[0]
-        return body[len(self.title) + 1:] if self.title else body
-
-    @property
-    def is_error(self) -> bool:
-        """Whether the tool refused."""
-        return bool(re.match(r"\s*error\b", self.text, re.I))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the tool found nothing."""
-        return bool(re.match(r"\s*(?:error\b|no (?:article|result|entry|match|information|page)|nothing (?:was )?found"
-                             r"|not found)", self.text, re.I))
-
-    @property
-    def pointers(self) -> list[str]:
-        """Titles of other articles that the observation names."""
-        found = re.search(r"(?:See also\s*:|\bTry)\s*([^\n]+)", self.text)
-        return [part.strip(" .'’‘\"?") for part in re.split(r"[;,]| or ", found.group(1))] if found else []
-
-
 def about(note: Note, subject: str, loosely: bool = False) -> list[str]:
     """Give the sentences of a note that are about the subject."""
     if note.is_empty:
         return []
-    parts = sentences(note.body)
+    parts = list(note.sentences)
     name, year = undated(subject)
     if year and same_name(note.title, name):
         return [part for part in parts if year in part]
@@ -116,31 +43,18 @@ def find(relation: str, subject: str, notes: tuple[Note, ...], noun: str, kind: 
     return None
 
 
-def weather(place: str, notes: tuple[Note, ...]) -> dict[str, Value] | None:
-    """Read the weather of a place: temperature, wind, humidity, sky and the whole text."""
-    for note in reversed(notes):
-        named = [part for part in re.split(r"\n|;|(?<=[a-z%C])\.\s", note.text) if mentions(part, place)]
-        if note.is_error or note.is_thought or not (named or mentions(note.asked, place)):
-            continue
-        read = _read_weather(" ".join(named) or note.text)
-        if read:
-            return read
-    return None
-
-
 def best_sentence(question: str, notes: tuple[Note, ...], least: float = 0.4) -> str:
-    """Give the sentence that shares most words with the question; an empty text if it has less than that part of them."""
+    """Give the sentence that shares most words with the question, at least that part of them; or an empty text."""
     wanted = set(words(question))
     best, best_score = "", 0.0
     for note in reversed(notes):
         if note.is_empty or note.is_thought:
             continue
         title = wanted & set(words(note.title))
-        for part in sentences(note.body):
+        for part in note.sentences:
             score = len((wanted - title) & set(words(part))) + 0.5 * len(title)
             if score > best_score:
-                best, best_score = part if mentions(part,
-                                                    note.title) or not note.title else f"{note.title}: {part}", score
+                best, best_score = (part if mentions(part, note.title or part) else f"{note.title}: {part}"), score
     return best if best_score >= max(4 * least, least * len(wanted)) else ""
 
 
@@ -160,7 +74,7 @@ def _stated(note: Note, relation: str, subject: str, noun: str, kind: str, loose
             break
     names = [name for name in found if name and not same_name(name, subject)]
     other_end = turned(relation, subject) if not names and note.title and not note.is_empty else None
-    if other_end and any(other_end.search(part) for part in sentences(note.body)):
+    if other_end and any(other_end.search(part) for part in note.sentences):
         names = [note.title]
     return _value(names, row.kind, row.many) if names else None
 
@@ -188,7 +102,7 @@ def joined(items: tuple[str, ...]) -> str:
 def _by_kind(note: Note, relation: str, subject: str, noun: str, kind: str, loosely: bool) -> Value | None:
     """Take a value of the right kind from the sentence that shares most words with what was asked for."""
     row = BY_NAME.get(relation)
-    if note.is_thought or row and row.kind == "thing":
+    if note.is_thought or (row and row.kind == "thing"):
         return None
     wanted = set(words(" ".join(row.nouns) if row else noun))
     parts = about(note, subject, loosely)
@@ -210,26 +124,3 @@ def _is_alias(parts: list[str], subject: str) -> bool:
     """Say whether the first sentences give the subject as another name of the article's title."""
     name = re.escape(subject)
     return any(re.search(rf"{_ALIAS}{name}\b|\((?:or )?{name}\)", part, re.I) for part in parts)
-
-
-def _read_weather(text: str) -> dict[str, Value] | None:
-    """Read the parts of a weather report; there must at least be a temperature or a word for the sky."""
-    degrees = re.search(r"(minus )?([-−]?\d+(?:\.\d+)?) ?(°\s?[CF]|degrees?(?: (?:Celsius|Fahrenheit))?)", text, re.I)
-    sky = re.search(r"(?:[a-z]+ )?\b(?:sun\w*|clear|cloud\w*|overcast|rain\w*|snow\w*|fog\w*|mist\w*|storm\w*"
-                    r"|thunder\w*"
-                    r"|drizzle|showers?|haz[ey]|dry|hail)\b", text, re.I)
-    if not degrees and not sky:
-        return None
-    read = {"all": Value(re.sub(r"^[^:]{1,60}:\s*", "", text).strip().rstrip("."))}
-    if degrees:
-        number = float(degrees.group(2).replace("−", "-")) * (-1 if degrees.group(1) else 1)
-        unit = "°F" if "F" in degrees.group(3).upper() else "°C"
-        read["temperature"] = Value(f"{number:g} {unit}", (), number)
-    if sky:
-        read["sky"] = Value(sky.group().lower())
-    for key, pattern in (("wind", rf"wind[^\d.]{{0,20}}({NUMBER} ?km/h)"), ("humidity",
-                                                                            rf"humidity[^\d.]{{0,20}}({NUMBER} ?%)")):
-        found = re.search(pattern, text, re.I)
-        if found:
-            read[key] = Value(found.group(1), (), number_in(found.group(1)))
-    return read

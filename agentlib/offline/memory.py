@@ -7,7 +7,7 @@ a year), always the same one; other numbers it does not guess: it says that it d
 
 import zlib
 
-from .words import fold, same_name
+from .words import choose, fold, same_name
 
 # (relation, thing): what the model remembers
 FACTS = {
@@ -71,7 +71,7 @@ def recall(relation: str, subject: str) -> str | None:
 def guess(relation: str, kind: str, subject: str) -> str | None:
     """Make up a plausible value, always the same for the same thing; None where a guess would not come easily."""
     options = _GUESSES.get(kind)
-    return options[zlib.crc32(f"{relation}|{fold(subject)}".encode(errors="replace")) % len(options)] if options else None
+    return choose(0, f"{relation}|{fold(subject)}", options) if options else None
 
 
 def climate(place: str) -> int | None:

@@ -1,7 +1,8 @@
 """Noun phrases and questions about facts: one recursion.
 
 A noun phrase is a name ("DeepMind"), a relation of a noun phrase ("the CEO of ...", "...'s CEO"), a relative clause
-("the city where ... has its headquarters"), or the weather of a place. A question for a fact has such a phrase in its slot.
+("the city where ... has its headquarters"), or the weather of a place. A question for a fact has such a phrase in its
+slot.
 """
 
 import re
@@ -11,11 +12,15 @@ from .needs import Fact, Name, Need, Weather
 from .patterns import nouns, questions
 from .relations import BY_NAME
 
-WEATHER = {"temperature": "temperature", "weather": "all", "conditions": "all", "forecast": "all", "wind speed": "wind",
-            "wind": "wind", "humidity": "humidity", "weather like": "all", "weather forecast": "all",
-           "weather report": "all",
-            "current weather": "all", "air temperature": "temperature", "current temperature": "temperature"}
-_PERSON = r"(?:person|man|woman|one|people|scientist|physicist|chemist|author|writer|manager|leader|founder|engineer|inventor|entrepreneur)"
+WEATHER = {
+    "temperature": "temperature", "air temperature": "temperature", "weather": "all", "weather like": "all",
+    "weather forecast": "all", "weather report": "all", "conditions": "all", "forecast": "all", "wind": "wind",
+    "wind speed": "wind", "humidity": "humidity",
+}
+_CLASS_BEFORE = (r"^(?:city|country|town|state|company|book|novel|play|river|mountain|element|person|scientist|writer"
+                 r"|author|university) (?:of |called |named )?(?=[\"“A-Z0-9])")
+_PERSON = (r"(?:person|man|woman|one|people|scientist|physicist|chemist|author|writer|manager|leader|founder|engineer"
+           r"|inventor|entrepreneur)")
 _RELATIVE = (
     (r"(?:the )?(?:city|town|place) (?:where|in which|that|which)? ?(?P<c>.+)", "in which city {c}"),
     (r"(?:the )?country whose capital (?:city )?is (?P<c>.+)", "which country is {c} the capital of"),
@@ -43,8 +48,8 @@ def ask(text: str, depth: int = 0) -> Need | None:
             fact = Fact(row.name, noun_phrase(found.group("x"), depth + 1), row.kind)
             part = found.groupdict().get("part") or ""
             return Fact("country", fact, "place") if part.lower() == "country" and row.kind == "place" else fact
-    found = re.fullmatch(r"(?:what|who|which|where|when|how (?:much|many|old|long|far|big)) (?:is|was|are|were)(?: the"
-                         r" name of)? (.+)", text, re.I)
+    found = re.fullmatch(r"(?:what|who|which|where|when|how (?:much|many|old|long|far|big)) (?:is|was|are|were)"
+                         r"(?: the name of)? (.+)", text, re.I)
     phrase = noun_phrase(found.group(1) if found else text, depth + 1)
     if not isinstance(phrase, Name):
         return phrase
@@ -59,11 +64,7 @@ def noun_phrase(text: str, depth: int = 0) -> Need:
     if depth > DEPTH:
         return Name(text)
     return (_weather_of(text, depth) or _relative(text, depth) or _relation_of(text, depth) or _possessive(text, depth)
-            or _compound(text, depth) or Name(re.sub(r"^(?:city|country|town|state|company|book|novel|river|mountain"
-                                                     r"|element|person"
-                                                     r"|scientist|writer|author|university|play) (?:of |called |named"
-                                                     r" )?(?=[\"“A-Z0-9])", "",
-                                                     text).strip("\"“” '")))
+            or _compound(text, depth) or Name(re.sub(_CLASS_BEFORE, "", text).strip("\"“” '")))
 
 
 def relation_of(noun: str) -> tuple[str, str] | None:
@@ -90,7 +91,8 @@ def _relation_of(text: str, depth: int) -> Need | None:
     inner = noun_phrase(text[found.start("rest"):], depth + 1)
     known = relation_of(noun)
     if noun in _CLASSES and isinstance(inner, Name) and not text[found.end("link"):].startswith(" the "):
-        return inner if inner.text[:1].isupper() and found.group("link") == "of" else None  # 'the city of Paris' is Paris
+        # 'the city of Paris' is Paris, 'the city of DeepMind's CEO' is not
+        return inner if inner.text[:1].isupper() and found.group("link") == "of" else None
     if known:
         return Fact(known[0], inner, known[1], noun)
     if (found.group("link") == "of" or superlative) and noun.islower() and len(noun.split()) <= 3:
@@ -142,9 +144,9 @@ def _relative(text: str, depth: int) -> Need | None:
 
 def _weather_of(text: str, depth: int) -> Need | None:
     """'the temperature in Oslo'."""
-    nouns = "|".join(sorted(WEATHER, key=len, reverse=True))
-    found = re.fullmatch(rf"(?:current |present |today's )?(?P<noun>{nouns})(?: is)?(?: like)?(?: today| now| right"
-                         rf" now| currently| outside)? (?:in|of|at|for|over) (?P<x>.+)", text, re.I)
+    names = "|".join(sorted(WEATHER, key=len, reverse=True))
+    found = re.fullmatch(rf"(?:current |present |today's )?(?P<noun>{names})(?: is)?(?: like)?(?: today| now| right now"
+                         r"| outside)? (?:(?:in|of|at|for|over) |(?=where ))(?P<x>.+)", text, re.I)
     if not found:
         return None
     return Weather(WEATHER[found.group("noun").lower()], noun_phrase(without_tail(found.group("x")), depth + 1))

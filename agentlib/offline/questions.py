@@ -24,11 +24,37 @@ _TALK = (
              r"|language model|ai|chatgpt|gpt).{0,20}"
              r"|which model are you|what model .{0,20}|what can you do|what do you know|help|introduce yourself)"),
 )
-_IS_IT = {"rain": "rain", "raining": "rain", "rainy": "rain", "wet": "rain", "snowing": "snow", "snow": "snow",
-          "snowy": "snow",
-          "sunny": "sun", "cloudy": "cloud", "windy": "wind?", "cold": "cold", "warm": "warm", "hot": "warm",
-          "freezing": "cold",
-          "foggy": "fog", "dry": "dry", "clear": "sun", "stormy": "storm"}
+# words for what a yes-or-no question about the weather asks
+_YES_NO = {
+    "rain": "rain", "raining": "rain", "rainy": "rain", "wet": "rain", "umbrella": "umbrella", "raincoat": "umbrella",
+    "snow": "snow", "snowing": "snow", "snowy": "snow", "sunny": "sun", "clear": "sun", "sunglasses": "sunglasses",
+    "cloudy": "cloud", "foggy": "fog", "stormy": "storm", "dry": "dry", "windy": "windy", "warm": "warm", "hot": "warm",
+    "cold": "cold", "freezing": "cold", "coat": "coat", "jacket": "coat", "scarf": "coat", "gloves": "coat",
+}
+_WEATHER_QUESTIONS = (
+    (r"(?:what|how) (?:is|will|was) (?:the )?(?P<noun>weather|temperature|wind|humidity)(?: be)?(?: like)? "
+     r"(?:(?:in|at|for|over) |(?=where ))(?P<x>.+)", ""),
+    (r"how (?:is it|does it feel|is the weather) (?:outside )?in (?P<x>.+)", "all"),
+    (r"how (?:warm|hot|cold|cool) (?:is it|is|does it get)(?: outside)? ?(?:in )?(?P<x>.+)", "temperature"),
+    (r"how many degrees (?:is it|are there|does it have|is)(?: in)? (?P<x>.+)", "temperature"),
+    (r"how (?:windy|strong is the wind)(?: is it)? in (?P<x>.+)", "wind"),
+    (r"how humid (?:is it|is) ?(?:in )?(?P<x>.+)", "humidity"),
+    (r"what (?P<noun>temperature|weather) (?:does|do|is it|has|have|is there)(?: they)? ?(?:have )?(?:in )?"
+     r"(?P<x>.+?)(?: have)?", ""),
+    (r"(?:should|must|do|would|will) (?:i|we|one) (?:need|take|bring|carry|wear|have|pack|want)"
+     r"(?: to (?:take|bring|carry|wear))? (?:an? |my |some )?(?P<noun>umbrella|raincoat|coat|jacket|sunglasses|scarf"
+     r"|gloves)"
+     r"(?: with me)?(?: in| to| for| when in)? (?P<x>.+)", ""),
+    (rf"(?:is|does|will|are)(?: it| there| the weather)? (?:going to )?(?:be )?(?:very |really )?"
+     rf"(?P<noun>{'|'.join(_YES_NO)})(?: outside)? (?:today |now )?(?:in|at) (?P<x>.+)", ""),
+)
+_WHICH_THING = (
+    r"(?:how many|which|what) (?P<noun>[a-z][a-z -]{2,40}?) (?:does|do|did|has|have) (?:the )?"
+    r"(?P<x>.+?)(?: have| has| got| use)?",
+    r"how many (?P<noun>[a-z][a-z -]{2,40}?) (?:are there |are |live |work )?(?:in|at|on|of|for) (?:the )?(?P<x>.+)",
+)
+_PAST = {"write": "wrote", "found": "founded", "discover": "discovered", "invent": "invented", "paint": "painted",
+         "win": "won", "own": "owns", "run": "runs", "lead": "leads", "start": "started", "create": "created"}
 _CLAIMS = (
     (r"(?:is|was) (?P<a>(?:(?-i:[A-Z])[\w.'-]* )+)(?:the |an? )(?P<b>[\w ]+ (?:of|at) .+)", "what is the {b}"),
     (r"(?:did|does) (?P<a>.+?) (?P<v>write|found|discover|invent|paint|win|own|run|lead|start|create) (?P<b>.+)",
@@ -67,62 +93,39 @@ def parse(text: str, depth: int = 0) -> Need | None:
 
 def _which_thing(text: str, depth: int) -> Need | None:
     """'How many moons does Saturn have?', 'Which colour does X have?': a noun outside the table."""
-    found = (re.fullmatch(r"(?P<w>how many|which|what) (?P<noun>[a-z][a-z -]{2,40}?) (?:does|do|did|has|have) (?:the"
-                          r" )?(?P<x>.+?)(?: have| has| got| use)?", text, re.I)
-             or re.fullmatch(r"(?P<w>how many) (?P<noun>[a-z][a-z -]{2,40}?) (?:are there |are |live |work )?(?:in|at"
-                             r"|on|of|for) (?:the )?(?P<x>.+)", text, re.I))
-    if not found or depth > DEPTH:
-        return None
-    number = found.group("w").lower() == "how many"
-    inner = noun_phrase(found.group("x"), depth + 1)
-    known = relation_of(found.group("noun"))
-    if known:
-        return Fact(known[0], inner, known[1], found.group("noun"))
-    starts_well = isinstance(inner, Fact) or bool(re.match(r"[A-Z0-9]", inner.text if isinstance(inner, Name) else ""))
-    return Fact(found.group("noun"), inner, "number" if number else "thing",
-                found.group("noun")) if starts_well else None
+    for pattern in _WHICH_THING:
+        found = re.fullmatch(pattern, text, re.I)
+        if not found:
+            continue
+        noun, inner = found.group("noun"), noun_phrase(found.group("x"), depth + 1)
+        known = relation_of(noun)
+        if known:
+            return Fact(known[0], inner, known[1], noun)
+        if isinstance(inner, Fact) or (isinstance(inner, Name) and re.match("[A-Z0-9]", inner.text)):
+            return Fact(noun, inner, "number" if text.lower().startswith("how many") else "thing", noun)
+    return None
 
 
 def _weather(text: str, depth: int) -> Need | None:
     """A question about the weather of one place."""
-    states = "|".join(_IS_IT)
-    for pattern, what in (
-        (r"(?:what|how) (?:is|will|was) (?:the )?(?P<noun>weather|temperature|wind|humidity)(?: be)?(?: like)?(?:"
-         r" like)? (?:(?:in|at|for|over) |(?=where ))(?P<x>.+)", ""),
-        (r"how (?:is it|does it feel|is the weather) (?:outside )?in (?P<x>.+)", "all"),
-        (r"how (?:warm|hot|cold|cool) (?:is it|is|does it get)(?: outside)? ?(?:in )?(?P<x>.+)", "temperature"),
-        (r"how many degrees (?:is it|are there|does it have|is)(?: in)? (?P<x>.+)", "temperature"),
-        (r"how (?:windy|strong is the wind)(?: is it)? in (?P<x>.+)", "wind"), (r"how humid (?:is it|is) ?(?:in"
-                                                                                r" )?(?P<x>.+)", "humidity"),
-        (r"what (?:temperature|weather) (?:does|do|is it|has|have|is there)(?: they)? ?(?:have )?(?:in )?(?P<x>.+?)(?:"
-         r" have)?", "temperature"),
-        (r"(?:should|must|do|would|will) (?:i|we|one) (?:need|take|bring|carry|wear|have|pack|want)(?: to (?:take"
-         r"|bring|carry|wear))? (?:an? |my |some )?"
-         r"(?P<noun>umbrella|raincoat|coat|jacket|sunglasses|scarf|gloves)(?: with me)?(?: in| to| for| when in)?"
-         r" (?P<x>.+)", ""),
-    ):
+    for pattern, what in _WEATHER_QUESTIONS:
         found = re.fullmatch(pattern, text, re.I)
         if found:
             noun = (found.groupdict().get("noun") or "").lower()
-            gear = {"raincoat": "umbrella", "jacket": "coat", "scarf": "coat", "gloves": "coat"}.get(noun, noun)
-            return Weather(what or WEATHER.get(noun, gear), noun_phrase(without_tail(found.group("x")), depth + 1))
-    found = re.fullmatch(rf"(?:is|does|will|are)(?: it| there| the weather)? (?:going to )?(?:be )?(?:very |really"
-                         rf" )?(?P<w>{states})(?: outside)? (?:today |now )?(?:in|at) (?P<x>.+)", text, re.I)
-    return Weather(_IS_IT[found.group("w").lower()], noun_phrase(found.group("x"), depth + 1)) if found else None
+            what = what or WEATHER.get(noun) or _YES_NO[noun]
+            return Weather(what, noun_phrase(without_tail(found.group("x")), depth + 1))
+    return None
 
 
 def _claim(text: str, depth: int) -> Need | None:
     """'Is Tim Cook the CEO of Apple?', 'Did Orwell write 1984?': a fact, and what is said of it."""
-    verbs = {"write": "wrote", "found": "founded", "discover": "discovered", "invent": "invented", "paint": "painted",
-             "win": "won",
-             "own": "owns", "run": "runs", "lead": "leads", "start": "started", "create": "created"}
     for pattern, question in _CLAIMS:
         found = re.fullmatch(pattern, text, re.I)
         if not found:
             continue
         groups = found.groupdict()
         verb = groups.get("v", "").lower()
-        fact = ask(question.format(**{**groups, "v": verbs.get(verb, verb)}), depth + 1)
+        fact = ask(question.format(**{**groups, "v": _PAST.get(verb, verb)}), depth + 1)
         if isinstance(fact, Fact) and fact.relation in BY_NAME and re.match(r"[A-Z0-9]", groups["a"]):
             return Claim(fact, groups["a"])
     return None
@@ -134,10 +137,16 @@ def _age(text: str) -> Need | None:
                          re.I)
     if not found:
         return None
-    person = noun_phrase(found.group("x"))
-    clause = re.sub(r"\b(?:he|she|they|it)\b", found.group("x"), found.group("c"))
-    year = event(re.sub(r"\b(?:his|her|their)\b", found.group("x") + "'s", clause))
-    return Formula("{0} - {1}", (year, Fact("born", person, "year")), "about {v} years old") if year else None
+    person = found.group("x")
+    year = event(_named(found.group("c"), person))
+    return Formula("{0} - {1}", (year, Fact("born", noun_phrase(person), "year")),
+                   "about {v} years old") if year else None
+
+
+def _named(text: str, name: str) -> str:
+    """Put a name for every pronoun."""
+    text = re.sub(r"\b(?:his|her|its|their)\b", lambda _: f"{name}'s", text)
+    return re.sub(r"\b(?:he|she|it|they|there)\b", lambda _: name, text)
 
 
 def _two_questions(text: str, depth: int) -> Need | None:
@@ -147,7 +156,5 @@ def _two_questions(text: str, depth: int) -> Need | None:
         return None
     first = parse(found.group(1), depth + 1)
     names = names_in(first) if first else []
-    second = re.sub(r"\bits\b", f"{names[-1]}'s",
-                    re.sub(r"\b(?:it|he|she|they|there)\b", names[-1], found.group(2))) if names else ""
-    other = parse(second, depth + 1)
+    other = parse(_named(found.group(2), names[-1]), depth + 1) if names else None
     return Both((first, other)) if first and other else None

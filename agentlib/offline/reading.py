@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from .finding import Note
+from .notes import Note
 
 _LABEL = re.compile(r"^[ \t*#]*(Question|Thought|Action Input|Action|Observation|Final Answer|Answer|Format error)"
                     r"[ \t*]*[:：][ \t*]*", re.M | re.I)

@@ -89,7 +89,7 @@ TABLE = (
               r"|graduate from|graduated from|graduate|graduated|get (?:his|her|a) degree(?: from)?|train at"
               r"|go to (?:college|university|school)|went to (?:college|university|school)|educated at|learn)(?: at)?",
               r"{uni} {be} {x} (?:educated|a student|an alumnus|a graduate)(?: at| of)?",
-              r"{uni} {do} {x} (?:get|receive|earn|do) (?:his|her|a|the) (?:degree|phd|doctorate|studies)(?: from| at)?"),
+              r"{uni} {do} {x} (?:get|receive|earn|do) (?:his|her|a|the) (?:degree|phd|doctorate)(?: from| at)?"),
              (r"(?:studied|graduated|educated|student|degrees?|phd|doctorate|ph\.d\.|bachelor|master|mba|read"
               r" [a-z ]{3,40})"
               r"\b(?: [a-z]+\b){0,9}? (?:at|from|of) (?:the )?<list>", r"(?:attended|alumnus of|alumna of|graduate of)"
@@ -124,7 +124,7 @@ TABLE = (
     Relation("prize", "thing", ("prize", "award", "Nobel Prize", "prizes", "awards"),
              (r"(?:what|which) (?:nobel )?(?:prize|award|prizes|awards) {do} {x} (?:win|receive|get|won|share)",
               r"(?:what|which) (?:nobel )?(?:prize|award) {be} {x} awarded",
-              r"in (?:what|which) (?:field|subject|category) {do} {x} (?:win|get|receive) (?:the|a|his|her) nobel prize",
+              r"in (?:what|which) (?:field|subject) {do} {x} (?:win|get|receive) (?:the|a|his|her) nobel prize",
               r"what {do} {x} (?:win|get|receive) (?:the|a|his|her) nobel prize (?:for|in)"),
              (r"(?:won|received|awarded|shared|share of) (?:half of |a share of |jointly )?(?:the|a|an) (?:\d{4}"
               r" )?<prize>",),

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from . import memory
 from .arithmetic import in_head
 from .choosing import Call
-from .finding import Note
 from .needs import Fact, Weather
+from .notes import Note
+from .outcomes import Want
 from .reading import Reading, Step
 from .relations import BY_NAME
 from .settling import noun_of
-from .thinking import Mind, Want
+from .thinking import Mind
 from .wording import answer_of, thought_of
 from .words import plain
 

@@ -2,10 +2,17 @@
 
 import re
 
-from .finding import Note, Value
 from .needs import Fact, Name, Need, Open, Weather
+from .notes import Note, Value
+from .reading import Step
 from .relations import BY_NAME
 from .words import fold, plain, same_name, undated, words
+
+_RAIN = "rain|drizzle|shower|storm"
+_SKY = {"rain": _RAIN, "umbrella": _RAIN, "snow": "snow", "sun": "sun|clear", "sunglasses": "sun|clear",
+        "cloud": "cloud|overcast", "fog": "fog|mist|haz", "storm": "storm|thunder"}
+_DEGREES = {"warm": (20, 999), "cold": (-999, 12), "coat": (-999, 12)}  # °C, from and below
+_WINDY = 25  # km/h, from
 
 
 def noun_of(need: Fact) -> str:
@@ -60,21 +67,20 @@ def meant(notes: tuple[Note, ...], place: str) -> list[str]:
 
 
 def judged(what: str, place: str, report: dict[str, Value]) -> Value | None:
-    """Answer a yes-or-no question about the weather."""
-    sky = report["sky"].text if "sky" in report else ""
+    """Answer a yes-or-no question about the weather; None if the report does not say enough."""
+    sky = report["sky"].text if "sky" in report else None
     degrees = report["temperature"].number if "temperature" in report else None
     wind = report["wind"].number if "wind" in report else None
-    signs = {"rain": "rain|drizzle|shower|storm", "umbrella": "rain|drizzle|shower|storm", "snow": "snow",
-             "sun": "sun|clear", "sunglasses": "sun|clear",
-             "cloud": "cloud|overcast", "fog": "fog|mist|haz", "storm": "storm|thunder"}
-    if what in signs:
-        yes = bool(re.search(signs[what], sky))
-    elif what == "dry":
-        yes = not re.search(signs["rain"], sky)
-    elif what in ("cold", "coat", "warm"):
-        yes = None if degrees is None else degrees >= 20 if what == "warm" else degrees < 12
-    else:
-        yes = None if wind is None else wind >= 25
+    yes = None
+    if what in _SKY and sky is not None:
+        yes = bool(re.search(_SKY[what], sky))
+    elif what == "dry" and sky is not None:
+        yes = not re.search(_SKY["rain"], sky)
+    elif what in _DEGREES and degrees is not None:
+        low, high = _DEGREES[what]
+        yes = low <= degrees < high
+    elif what == "windy" and wind is not None:
+        yes = wind >= _WINDY
     return None if yes is None else Value(f"{'Yes' if yes else 'No'}, the report for {place} says {report['all'].text}")
 
 
@@ -85,7 +91,16 @@ def expression(template: str, values: list[float]) -> str:
     return template.format(*(plain(value) if value >= 0 else f"({plain(value)})" for value in values))
 
 
-def same_sum(asked: str, expression: str) -> bool:
-    """Say whether two sums are written the same but for spaces."""
-    left, right = (re.sub(r"sqrt\((.+?)\)", r"\1**0.5", re.sub(r"\s", "", text)) for text in (asked, expression))
-    return left == right
+def result_of(asked: str, steps: tuple[Step, ...]) -> str:
+    """Give the result of a sum that a tool has already worked out, or an empty text."""
+    for step in reversed(steps):
+        if _plain_sum(step.asked) == _plain_sum(asked) and not step.observation.lower().startswith("error"):
+            found = re.search(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?", step.observation)
+            if found:
+                return found.group()
+    return ""
+
+
+def _plain_sum(text: str) -> str:
+    """Write a sum without spaces, and a root as a power."""
+    return re.sub(r"sqrt\((.+?)\)", r"\1**0.5", re.sub(r"\s", "", text))

@@ -2,52 +2,55 @@
 
 import re
 
-from .choosing import was_refused
-from .finding import Value, best_sentence
+from .finding import best_sentence
+from .measures import label
 from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
+from .notes import Value
+from .outcomes import Found, Lost, Want
 from .relations import BY_NAME
-from .settling import described, noun_of
-from .thinking import Found, Lost, Mind, Want
+from .settling import described
+from .thinking import Mind
 from .words import choose
 
-NOTICE = ("I am the offline model of this course: a small set of rules, not a language model. With tools I can look up"
-          " people, companies, "
-          "universities, places, books and prizes, compare the weather of cities, and do sums. To connect a real"
-          " model, set "
-          "AGENTLIB_MODEL in `.env`.")
-_TALK = {"hello": ("Hello! What would you like to know?", "Hello! Ask me something."),
-         "thanks": ("You are welcome.", "My pleasure."),
-         "bye": ("Goodbye!",), "feeling": ("I am a set of rules, so always the same. What would you like to know?",),
-         "self": (NOTICE,)}
+NOTICE = ("I am the offline model of this course: a small set of rules, not a language model. With tools I can look up "
+          "people, companies, universities, places, books and prizes, compare the weather of cities, and do sums. To "
+          "connect a real model, set AGENTLIB_MODEL in `.env`.")
+_TALK = {
+    "hello": ("Hello! What would you like to know?", "Hello! Ask me something."),
+    "thanks": ("You are welcome.", "My pleasure."), "bye": ("Goodbye!", "Goodbye, and thank you."),
+    "feeling": ("I am a set of rules, so always the same. What would you like to know?",), "self": (NOTICE,),
+}
 _NEED = ("I need {what}.", "I have to find {what}.", "What I need is {what}.")
 _NEXT = ("Next I need {what}.", "Now I have to find {what}.", "What I need next is {what}.")
 _MISSED = ("That does not give {what}. I ask in other words.", "I do not see {what} there, so I try another wording.")
+_LONG = 7  # a value of more words is a sentence of its own
 _DONE = ("That answers the question.", "This is what was asked for.", "Now I know the answer.")
 
 
 def thought_of(mind: Mind) -> str:
     """Word the thought that goes with the next move: what is known now, and what follows."""
     reading, result = mind.reading, mind.result
-    known = " ".join(f"{sentence(fact_text(found))}" for found in _new(mind))
     if isinstance(result, Want):
-        what = described(result.need, result.subject)
-        missed = reading.steps and not _new(mind) and _is_again(mind)
-        refused = was_refused(reading.steps[-1].tool, reading) if reading.steps else ""
-        if missed and refused == reading.steps[-1].observation:
-            plan = f"The tool refused: {first_line(refused)} I try in another way. I still need {what}."
-        elif missed:
-            plan = choose(reading.seed, "missed", _MISSED).format(what=what)
-        else:
-            plan = choose(reading.seed, f"need{len(reading.steps)}", _NEXT if reading.steps
-                          else _NEED).format(what=what)
-        return " ".join(filter(None, [known, plan]))
-    if isinstance(result, Lost):
-        return " ".join(filter(None, [known, (f"I could not find {result.what}." if reading.tools
-                                              else f"I do not know {result.what}.") if result.what
-                                      else "I have no rule and no tool for this."]))
-    if isinstance(mind.need, Talk) or not reading.steps and not any(found.from_memory for found in mind.trail):
+        follows = _plan(mind, result)
+    elif isinstance(result, Lost):
+        verb = "could not find" if reading.tools else "do not know"
+        follows = f"I {verb} {result.what}." if result.what else "I have no rule and no tool for this."
+    elif isinstance(mind.need, Talk) or not (reading.notes or mind.trail):
         return choose(reading.seed, "direct", ("No tool is needed for this.", "I can answer this directly."))
-    return " ".join(filter(None, [known, choose(reading.seed, "done", _DONE)]))
+    else:
+        follows = choose(reading.seed, "done", _DONE)
+    return " ".join([*(sentence(fact_text(found)) for found in _new(mind)), follows])
+
+
+def _plan(mind: Mind, want: Want) -> str:
+    """Word what the model does next, and why."""
+    reading, what = mind.reading, described(want.need, want.subject)
+    again = not _new(mind) and what.lower() in _said_before(mind)
+    if not (reading.steps and again):
+        return choose(reading.seed, f"need{len(reading.steps)}", _NEXT if reading.steps else _NEED).format(what=what)
+    if reading.notes[-1].is_error:
+        return f"The tool refused: {first_line(reading.notes[-1].text)} I try in another way. I still need {what}."
+    return choose(reading.seed, f"missed{len(reading.steps)}", _MISSED).format(what=what)
 
 
 def answer_of(mind: Mind) -> str:
@@ -80,22 +83,20 @@ def lost_text(mind: Mind, lost: Lost) -> str:
 def fact_text(found: Found) -> str:
     """Word one settled fact: 'the CEO of DeepMind is Demis Hassabis'."""
     need, subject, value = found.need, found.subject, found.value.text
-    if isinstance(need, Weather):
-        label = "temperature" if need.what == "temperature" else need.what if need.what in ("wind",
-                                                                                            "humidity") else "weather"
-        return f"the {label} in {subject} is {value}"
-    if isinstance(need, Name):
-        return f"{subject} is {value}"
-    if not isinstance(need, Fact):
-        return value
-    if need.relation in ("about",) or need.relation not in BY_NAME and len(value.split()) > 7:
-        return value
-    if need.relation == "author" and need.asked not in ("", "author", "writer"):
-        return f"the {need.asked} of {subject} is {value}"
-    if need.relation not in BY_NAME:
-        return f"the {need.relation} of {subject} is {value}"
-    row = BY_NAME[need.relation]
-    return row.said.format(x=with_the(subject), v=with_the(value) if row.kind in ("university", "place") else value)
+    match need:
+        case Weather(what):
+            return f"the {what if what in ('temperature', 'wind', 'humidity') else 'weather'} in {subject} is {value}"
+        case Name():
+            return f"{subject} is {value}"
+        case Fact(relation="author", asked=asked) if asked not in ("", "author", "writer"):
+            return f"the {asked} of {subject} is {value}"
+        case Fact(relation) if relation in BY_NAME:
+            row = BY_NAME[relation]
+            takes_the = row.kind in ("university", "place")
+            return row.said.format(x=with_the(subject), v=with_the(value) if takes_the else value)
+        case Fact(relation) if relation != "about" and len(value.split()) <= _LONG:
+            return f"the {relation} of {subject} is {value}"
+    return value
 
 
 def with_the(name: str) -> str:
@@ -118,56 +119,61 @@ def first_line(text: str) -> str:
 
 def _answer(need: Need, value: Value, mind: Mind) -> str:
     """Word an answer after the kind of the question."""
-    if isinstance(need, Talk):
-        return choose(mind.reading.seed, "talk", _TALK.get(need.kind, (value.text,)))
-    if isinstance(need, Pick):
-        return _pick_answer(need, value, mind)
-    if isinstance(need, Claim):
-        return f"{value.text}, {fact_text(mind.trail[-1])}"
-    if isinstance(need, Both):
-        return " ".join(sentence(_answer(part, outcome, mind)) for part in need.parts
-                        if isinstance(outcome := mind.settle(part), Value))
-    if isinstance(need, Formula):
-        shown = [found.value.text for found in mind.trail if not isinstance(found.need, Name)
-                 and found.value.number is not None]
-        return f"{value.text} ({'; '.join(shown)})" if shown else choose(mind.reading.seed,
-                                                                         "sum", (value.text,
-                                                                                 f"The result is {value.text}"))
+    seed = mind.reading.seed
+    match need:
+        case Talk(kind):
+            return choose(seed, "talk", _TALK.get(kind, (value.text,)))
+        case Pick():
+            return _comparison(need, value, mind)
+        case Claim():
+            return f"{value.text}, {fact_text(mind.trail[-1])}"
+        case Both(parts):
+            answers = [(part, mind.settle(part)) for part in parts]
+            return " ".join(sentence(_answer(part, each, mind)) for part, each in answers)
+        case Formula():
+            shown = "; ".join(found.value.text for found in mind.trail if _is_measure(found))
+            return f"{value.text} ({shown})" if shown else choose(seed,
+                                                                  "sum", (value.text, f"The result is {value.text}"))
     found = next((one for one in reversed(mind.trail) if one.value == value), None)
-    if found is None or not isinstance(need, Fact | Weather):
-        return value.text
-    if isinstance(need, Weather) and need.what not in ("temperature", "wind", "humidity", "all"):
+    if found is None or value.text.startswith(("Yes", "No")):
         return value.text
     text = fact_text(found)
-    if isinstance(need, Fact) and isinstance(need.of, Fact) and len(mind.trail) > 1:
-        before = mind.trail[-2]
-        through = f"{noun_of(before.need)} of {before.subject}" if isinstance(before.need,
-                                                                              Fact) and before.need.kind == "person" else ""
-        options = (text, re.sub(re.escape(found.subject), f"{found.subject}, the {through},", text, count=1) if through
-                   else text)
-        return choose(mind.reading.seed, "chain", options)
-    return text if found.from_memory else choose(mind.reading.seed,
-                                                 "fact", (text, text, f"According to what I found, {text}"))
+    before = mind.trail[-2] if len(mind.trail) > 1 else None
+    if before and isinstance(before.need,
+                             Fact) and before.need.kind == "person" and before.value.first == found.subject:
+        whole = text.replace(found.subject, f"{found.subject}, {described(before.need, before.subject)},", 1)
+        return choose(seed, "chain", (text, whole))
+    return text if found.from_memory else choose(seed, "fact", (text, text, f"According to what I found, {text}"))
 
 
-def _pick_answer(need: Pick, value: Value, mind: Mind) -> str:
+def _comparison(need: Pick, value: Value, mind: Mind) -> str:
     """Word a comparison: the winner first, then the numbers."""
-    shown = "; ".join(fact_text(found) for found in mind.trail if isinstance(found.need, Fact | Weather)
-                      and found.value.number is not None)
-    labels = [mind._label(thing) for thing in need.things]
+    shown = "; ".join(fact_text(found) for found in mind.trail if _is_measure(found))
+    labels = [label(mind, thing) for thing in need.things]
     if need.unit:
-        numbers = [mind.settle(measure).number for measure in need.measures]
-        holds = (numbers[0] > numbers[1]) == need.highest
-        if numbers[0] == numbers[1]:
-            return f"0 {need.unit}: there is no difference ({shown})"
-        first, second = labels if holds else labels[::-1]
-        turn = "" if holds else f"It is the other way round: {first}, not {second}, is {need.word}. "
-        return f"{turn}{value.text} {need.unit} is the difference between {first} and {second} ({shown})"
+        return f"{_difference(need, value, labels, mind)} ({shown})"
     if len(value.items) > 1:
         return f"{value.text}: there is no difference ({shown})"
-    if need.claim is not None:
-        return f"{'Yes' if value.text == labels[need.claim] else 'No'}, {_wins(value.text, need.word)}: {shown}"
-    return f"{_wins(value.text, need.word)}: {shown}"
+    said = "" if need.claim is None else "Yes, " if value.text == labels[need.claim] else "No, "
+    return f"{said}{_wins(value.text, need.word)}: {shown}"
+
+
+def _difference(need: Pick, value: Value, labels: list[str], mind: Mind) -> str:
+    """Word by how much two things differ, also when it is the other way round than the question says."""
+    first, second = (mind.settle(measure).number for measure in need.measures)
+    if first == second:
+        return f"0 {need.unit}: there is no difference"
+    holds = (first > second) == need.highest
+    winner, other = labels if holds else labels[::-1]
+    turn = "" if holds else "It is the other way round: "
+    unit = "" if need.unit in need.word else f" {need.unit}"
+    verb = "has" if re.match("more|fewer|less", need.word) else "is"
+    return f"{turn}{winner} {verb} {value.text}{unit} {need.word} than {other}"
+
+
+def _is_measure(found: Found) -> bool:
+    """Say whether a fact is a number that was looked up, not worked out."""
+    return isinstance(found.need, Fact | Weather) and found.value.number is not None
 
 
 def _wins(winner: str, word: str) -> str:
@@ -195,9 +201,3 @@ def _new(mind: Mind) -> list[Found]:
 def _said_before(mind: Mind) -> str:
     """Give all earlier thoughts as one text."""
     return " ".join(note.text.lower() for note in mind.reading.notes if note.is_thought)
-
-
-def _is_again(mind: Mind) -> bool:
-    """Say whether the last step was for the same want."""
-    return isinstance(mind.result, Want) and described(mind.result.need,
-                                                       mind.result.subject).lower() in _said_before(mind)

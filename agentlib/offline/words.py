@@ -22,9 +22,10 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_STOP = word_set("""a an and are as at be been by can could did do does for from had has have he her hers him his how i
-    in is it its me my of on or our she so than that the their them then there these they this to us was we were what when
-    where which who whom whose why will with would you your please tell about into also now today currently much many""")
+_STOP = word_set("""a about also an and are as at be been by can could currently did do does for from had has have he
+    her hers him his how i in into is it its many me much my now of on or our please she so tell than that the their
+    them then there these they this to today us was we were what when where which who whom whose why will with would
+    you your""")
 _GENERIC = word_set("inc corp corporation company co ltd plc group the of mount mt river city novel book")
 _PRONOUNS = word_set("he she it its his her they their the this that in on at a an as by and since")
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")

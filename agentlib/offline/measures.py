@@ -1,0 +1,109 @@
+"""How weather, sums and comparisons are settled."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from . import memory
+from .arithmetic import in_head, is_easy
+from .choosing import next_call, ranked
+from .needs import Fact, Formula, Name, Need, Pick, Weather
+from .notes import Value
+from .outcomes import Lost, Outcome, Want
+from .reports import weather
+from .settling import expression, judged, meant, own_names, result_of
+from .words import number_in, plain
+
+if TYPE_CHECKING:
+    from .thinking import Mind
+
+
+def settle_weather(mind: Mind, need: Weather) -> Outcome:
+    """Settle the weather of a place: the place first."""
+    unnamed = mind.acts_only and not isinstance(need.place, Name)
+    inner = Value(" ".join(own_names(need))) if unnamed else mind.settle(need.place)
+    if not isinstance(inner, Value):
+        return inner
+    place, reading = inner.head, mind.reading
+    offered = meant(reading.notes, place)
+    report = next(filter(None, (weather(name, reading.notes) for name in (place, *offered))), None)
+    if report is None:
+        if not ranked("weather", reading):
+            return _weather_by_heart(mind, need, place)
+        call = next_call("weather", list(dict.fromkeys([place, inner.first, *offered])), place, reading)
+        return Want(call, "weather", place, need) if call else Lost(f"the weather in {place}")
+    value = report.get(need.what) or judged(need.what, place, report)
+    return mind.keep(need, place, value) if value else Lost(f"the {need.what} in {place}")
+
+
+def settle_formula(mind: Mind, need: Formula) -> Outcome:
+    """Settle the parts, then the sum."""
+    numbers = []
+    for part in need.parts:
+        value = mind.settle(part)
+        if not isinstance(value, Value):
+            return value
+        if value.number is None:
+            return Lost(f"a number in '{value.text}'")
+        numbers.append(value.number)
+    result = _sum(mind, expression(need.template, numbers), need, carried=bool(need.parts))
+    return Value(need.said.replace("{v}", result.text), (), result.number) if isinstance(result, Value) else result
+
+
+def settle_comparison(mind: Mind, need: Pick) -> Outcome:
+    """Settle what is measured of each thing, then compare."""
+    outcomes = [mind.settle(measure) for measure in need.measures]
+    for outcome in outcomes:
+        if isinstance(outcome, Want):
+            return outcome
+    for outcome in outcomes:
+        if isinstance(outcome, Lost):
+            return outcome
+        if outcome.number is None:
+            return Lost(f"a number to compare in '{outcome.text}'")
+    numbers = [outcome.number for outcome in outcomes]
+    if need.unit:
+        return _sum(mind, f"{plain(max(numbers))} - {plain(min(numbers))}", need, carried=True)
+    best = max(numbers) if need.highest else min(numbers)
+    winners = tuple(label(mind, thing) for thing, number in zip(need.things, numbers, strict=True) if number == best)
+    return Value(" and ".join(winners), winners)
+
+
+def label(mind: Mind, thing: Need) -> str:
+    """Name a thing that was compared: as in the question, or by its value."""
+    if isinstance(thing, Fact) and thing.kind in ("number", "year"):
+        thing = thing.of
+    value = mind.settle(thing)
+    if not isinstance(value, Value):
+        return "it"
+    return value.text if isinstance(thing, Name) else value.head
+
+
+def _weather_by_heart(mind: Mind, need: Weather, place: str) -> Value | Lost:
+    """Without any tool, take the typical temperature for today's."""
+    degrees = None if mind.reading.tools else memory.climate(place)
+    if degrees is None:
+        return Lost(f"the weather in {place}, because I have no tool for it")
+    return mind.keep(need, place, Value(f"about {degrees} °C", (), float(degrees)), from_memory=True)
+
+
+def _sum(mind: Mind, asked: str, need: Need, carried: bool) -> Outcome:
+    """Settle a sum: from an earlier result, with the tool, or in the head.
+
+    `carried` says that its numbers come from observations, which an acting-only prompt cannot carry into an action.
+    """
+    earlier = result_of(asked, mind.reading.steps)
+    if earlier:
+        return Value(earlier, (), number_in(earlier))
+    easy = is_easy(asked) or re.fullmatch(r"[\d.]+", asked)
+    if not easy and not (carried and mind.acts_only):
+        ways = dict.fromkeys([asked, re.sub(r"sqrt\((.+?)\)", r"\1 ** 0.5", asked)])
+        call = next_call("sum", list(ways), asked, mind.reading)
+        if call:
+            return Want(call, "sum", asked, need)
+    number = in_head(asked)
+    if number is None:
+        return Lost(f"the result of {asked}")
+    value = Value(plain(number), (), number)
+    return value if easy else mind.keep(Name(asked), asked, value, from_memory=not mind.reading.tools)
