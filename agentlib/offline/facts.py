@@ -1,20 +1,13 @@
 """How a fact is settled: in the notes, else by asking, else by heart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from . import memory
 from .choosing import next_call, ranked
 from .finding import about, find
 from .needs import Fact, Name
 from .notes import Value
-from .outcomes import Lost, Outcome, Want
+from .outcomes import Lost, Mind, Outcome, Want
 from .settling import country, described, key_words, noun_of, own_names, wordings
 from .words import number_in, words
-
-if TYPE_CHECKING:
-    from .thinking import Mind
 
 
 def settle_fact(mind: Mind, need: Fact) -> Outcome:

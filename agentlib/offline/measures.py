@@ -1,22 +1,16 @@
 """How weather, sums and comparisons are settled."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from . import memory
 from .arithmetic import in_head, is_easy
 from .choosing import next_call, ranked
 from .needs import Fact, Formula, Name, Need, Pick, Weather
 from .notes import Value
-from .outcomes import Lost, Outcome, Want
+from .outcomes import Lost, Mind, Outcome, Want
 from .reports import weather
 from .settling import expression, judged, meant, own_names, result_of
 from .words import number_in, plain
-
-if TYPE_CHECKING:
-    from .thinking import Mind
 
 
 def settle_weather(mind: Mind, need: Weather) -> Outcome:

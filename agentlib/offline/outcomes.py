@@ -1,10 +1,12 @@
-"""What settling a need can come to: a value, something to ask a tool for, or something that is lost."""
+"""What settling a need can come to, and what one look at a request keeps."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from .choosing import Call
 from .needs import Need
 from .notes import Value
+from .reading import Reading
 
 
 @dataclass(frozen=True)
@@ -35,3 +37,27 @@ class Found:
 
 
 Outcome = Value | Want | Lost
+
+
+@dataclass(frozen=True)
+class Mind:
+    """One look at a request: its reading, the procedure that settles a need, and the trail of what was settled."""
+
+    reading: Reading
+    procedure: Callable[["Mind", Need], Outcome]
+    trail: list[Found] = field(default_factory=list)
+
+    @property
+    def acts_only(self) -> bool:
+        """Whether the format has actions and no thoughts."""
+        return bool(self.reading.tools) and self.reading.has_format and not self.reading.writes_thoughts
+
+    def settle(self, need: Need) -> Outcome:
+        """Give the value of a need, or the next thing to ask for, or what is lost."""
+        return self.procedure(self, need)
+
+    def keep(self, need: Need, subject: str, value: Value, from_memory: bool = False) -> Value:
+        """Keep a settled fact for the wording of the thought and the answer."""
+        if not any(found.need == need and found.subject == subject for found in self.trail):
+            self.trail.append(Found(need, subject, value, from_memory))
+        return value

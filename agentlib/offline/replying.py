@@ -13,7 +13,7 @@ from .outcomes import Want
 from .reading import Reading, Step
 from .relations import BY_NAME
 from .settling import noun_of
-from .thinking import Mind
+from .thinking import think
 from .wording import answer_of, thought_of
 from .words import plain
 
@@ -31,11 +31,11 @@ class Move:
 
 
 def decide(reading: Reading) -> Move:
-    """Think once."""
-    mind = Mind(reading)
-    if isinstance(mind.result, Want):
-        return Move(thought_of(mind), mind.result.call, "", mind.result)
-    return Move(thought_of(mind), None, answer_of(mind))
+    """Think once, and word what came of it."""
+    conclusion = think(reading)
+    want = conclusion.outcome if isinstance(conclusion.outcome, Want) else None
+    answer = "" if want else answer_of(conclusion)
+    return Move(thought_of(conclusion), want.call if want else None, answer, want)
 
 
 def write(reading: Reading) -> Iterator[str]:

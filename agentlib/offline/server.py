@@ -4,17 +4,18 @@ Tokens are counted simply: four characters are one token, and each message costs
 start. Ids and times come from the request's own bytes, so that the same request gives the same bytes.
 """
 
-import hashlib
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from http import HTTPStatus
 
 from .reading import read, text_of
 from .replying import write
 
 CREATED = 1735689600  # 1 January 2025: when this model says it was made
 _CHARACTERS = 4
+_STATUS = {200: "200 OK", 400: "400 Bad Request", 401: "401 Unauthorized", 404: "404 Not Found",
+           405: "405 Method Not Allowed", 429: "429 Too Many Requests"}
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 
@@ -51,7 +52,7 @@ def app(settings: Settings | None = None) -> Callable:
             status, body = error.status, error.body
             headers += [("Retry-After", "1")] if status == 429 else []
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        start_response(f"{status} {HTTPStatus(status).phrase}", [*headers, ("Content-Length", str(len(content)))])
+        start_response(_STATUS[status], [*headers, ("Content-Length", str(len(content)))])
         return [content]
 
     return respond
@@ -94,7 +95,7 @@ def complete(body: dict, raw: bytes, settings: Settings) -> dict:
     text, reason = cut(write(read(messages, body.get("seed") or 0)), stop, min(limit or room, room))
     used = tokens(text)
     return {
-        "id": "chatcmpl-" + hashlib.sha256(raw).hexdigest()[:29], "object": "chat.completion", "created": CREATED,
+        "id": f"chatcmpl-offline-{zlib.crc32(raw):08x}", "object": "chat.completion", "created": CREATED,
         "model": settings.model,
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text, "refusal": None}, "logprobs": None,
                      "finish_reason": reason}],

@@ -13,6 +13,7 @@ fitting tool it does sums in the head and takes facts from memory, and says that
 """
 
 import re
+from dataclasses import dataclass
 
 from .choosing import next_call
 from .facts import settle_fact
@@ -20,75 +21,78 @@ from .finding import best_sentence
 from .measures import settle_comparison, settle_formula, settle_weather
 from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .notes import Value
-from .outcomes import Found, Lost, Outcome, Want
+from .outcomes import Lost, Mind, Outcome, Want
 from .questions import understand
 from .reading import Reading
 from .settling import key_words
 from .words import mentions, number_in, same_name
 
 
-class Mind:
-    """One look at a request: what is settled on the way (`trail`), and what it comes to (`result`)."""
+@dataclass(frozen=True)
+class Conclusion:
+    """What thinking came to: what was asked, what was settled on the way, and the outcome."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-        self.need = understand(reading.question, reading.earlier)
-        self.trail: list[Found] = []
-        self.acts_only = bool(reading.tools) and reading.has_format and not reading.writes_thoughts
-        self.result = self.settle(self.need)
+    need: Need
+    mind: Mind
+    outcome: Outcome
 
-    def settle(self, need: Need) -> Outcome:
-        """Give the value of a need, or the next thing to ask for, or what is lost."""
-        match need:
-            case Name(text):
-                return Value(text, (text,), number_in(text) if re.fullmatch(r"\d[\d.,]*", text) else None)
-            case Talk(kind, text):
-                return Value(text or kind)
-            case Fact():
-                return settle_fact(self, need)
-            case Weather():
-                return settle_weather(self, need)
-            case Formula():
-                return settle_formula(self, need)
-            case Pick():
-                return settle_comparison(self, need)
-            case Claim(fact, said):
-                return self._settle_claim(fact, said)
-            case Both(parts):
-                return self._settle_both(parts)
-        return self._settle_open(need.text)
 
-    def keep(self, need: Need, subject: str, value: Value, from_memory: bool = False) -> Value:
-        """Keep a settled fact for the wording of the thought and the answer."""
-        if not any(found.need == need and found.subject == subject for found in self.trail):
-            self.trail.append(Found(need, subject, value, from_memory))
+def think(reading: Reading) -> Conclusion:
+    """Think once about a request."""
+    mind = Mind(reading, settle)
+    need = understand(reading.question, reading.earlier)
+    return Conclusion(need, mind, settle(mind, need))
+
+
+def settle(mind: Mind, need: Need) -> Outcome:
+    """Settle a need after its kind."""
+    match need:
+        case Name(text):
+            return Value(text, (text,), number_in(text) if re.fullmatch(r"\d[\d.,]*", text) else None)
+        case Talk(kind, text):
+            return Value(text or kind)
+        case Fact():
+            return settle_fact(mind, need)
+        case Weather():
+            return settle_weather(mind, need)
+        case Formula():
+            return settle_formula(mind, need)
+        case Pick():
+            return settle_comparison(mind, need)
+        case Claim(fact, said):
+            return _settle_claim(mind, fact, said)
+        case Both(parts):
+            return _settle_both(mind, parts)
+    return _settle_open(mind, need.text)
+
+
+def _settle_claim(mind: Mind, fact: Need, said: str) -> Outcome:
+    """Settle a fact, then compare it with what was said."""
+    value = settle(mind, fact)
+    if not isinstance(value, Value):
         return value
+    holds = any(mentions(item, said) or same_name(item, said) for item in value.items or (value.text,))
+    return Value("Yes" if holds else "No", (value.text,))
 
-    def _settle_claim(self, fact: Need, said: str) -> Outcome:
-        """Settle a fact, then compare it with what was said."""
-        value = self.settle(fact)
-        if not isinstance(value, Value):
-            return value
-        holds = any(mentions(item, said) or same_name(item, said) for item in value.items or (value.text,))
-        return Value("Yes" if holds else "No", (value.text,))
 
-    def _settle_both(self, parts: tuple[Need, ...]) -> Outcome:
-        """Settle several questions in their order."""
-        outcomes = [self.settle(part) for part in parts]
-        for kind in (Want, Lost):
-            for outcome in outcomes:
-                if isinstance(outcome, kind):
-                    return outcome
-        return Value("; ".join(outcome.text for outcome in outcomes))
+def _settle_both(mind: Mind, parts: tuple[Need, ...]) -> Outcome:
+    """Settle several questions in their order."""
+    outcomes = [settle(mind, part) for part in parts]
+    for kind in (Want, Lost):
+        for outcome in outcomes:
+            if isinstance(outcome, kind):
+                return outcome
+    return Value("; ".join(outcome.text for outcome in outcomes))
 
-    def _settle_open(self, question: str) -> Outcome:
-        """A question outside the grammar: search its key words, take the best sentence."""
-        sentence = best_sentence(question, self.reading.notes)
-        if sentence:
-            return Value(sentence)
-        key = key_words(question)
-        if not key:
-            return Lost("")
-        names = re.findall(r"[A-Z][\w-]+(?: [A-Z][\w-]+)*", question[1:])
-        call = next_call("search", [" ".join(key[:8]), *names[:1]], " ".join(key[:4]), self.reading)
-        return Want(call, "search", " ".join(key), Open(question)) if call else Lost("")
+
+def _settle_open(mind: Mind, question: str) -> Outcome:
+    """A question outside the grammar: search its key words, take the best sentence."""
+    sentence = best_sentence(question, mind.reading.notes)
+    if sentence:
+        return Value(sentence)
+    key = key_words(question)
+    if not key:
+        return Lost("")
+    names = re.findall(r"[A-Z][\w-]+(?: [A-Z][\w-]+)*", question[1:])
+    call = next_call("search", [" ".join(key[:8]), *names[:1]], " ".join(key[:4]), mind.reading)
+    return Want(call, "search", " ".join(key), Open(question)) if call else Lost("")

@@ -4,12 +4,12 @@ import re
 
 from .finding import best_sentence
 from .measures import label
-from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
+from .needs import Both, Claim, Fact, Formula, Name, Need, Pick, Talk, Weather
 from .notes import Value
-from .outcomes import Found, Lost, Want
+from .outcomes import Found, Lost, Mind, Want
 from .relations import BY_NAME
 from .settling import described
-from .thinking import Mind
+from .thinking import Conclusion
 from .words import choose
 
 NOTICE = ("I am the offline model of this course: a small set of rules, not a language model. With tools I can look up "
@@ -27,15 +27,16 @@ _LONG = 7  # a value of more words is a sentence of its own
 _DONE = ("That answers the question.", "This is what was asked for.", "Now I know the answer.")
 
 
-def thought_of(mind: Mind) -> str:
+def thought_of(conclusion: Conclusion) -> str:
     """Word the thought that goes with the next move: what is known now, and what follows."""
-    reading, result = mind.reading, mind.result
+    mind, result = conclusion.mind, conclusion.outcome
+    reading = mind.reading
     if isinstance(result, Want):
         follows = _plan(mind, result)
     elif isinstance(result, Lost):
         verb = "could not find" if reading.tools else "do not know"
         follows = f"I {verb} {result.what}." if result.what else "I have no rule and no tool for this."
-    elif isinstance(mind.need, Talk) or not (reading.notes or mind.trail):
+    elif isinstance(conclusion.need, Talk) or not (reading.notes or mind.trail):
         return choose(reading.seed, "direct", ("No tool is needed for this.", "I can answer this directly."))
     else:
         follows = choose(reading.seed, "done", _DONE)
@@ -53,12 +54,12 @@ def _plan(mind: Mind, want: Want) -> str:
     return choose(reading.seed, f"missed{len(reading.steps)}", _MISSED).format(what=what)
 
 
-def answer_of(mind: Mind) -> str:
+def answer_of(conclusion: Conclusion) -> str:
     """Word the final answer, or say what could not be found."""
-    result = mind.result
+    mind, need, result = conclusion.mind, conclusion.need, conclusion.outcome
     if isinstance(result, Lost):
-        return lost_text(mind, result)
-    text = sentence(_answer(mind.need, result, mind))
+        return f"I cannot answer this. {NOTICE}" if not result.what else lost_text(mind, result)
+    text = sentence(_answer(need, result, mind))
     if mind.reading.tools and any(found.from_memory for found in mind.trail):
         text += " I say this from memory: I have no tool to check it."
     return text
@@ -66,8 +67,6 @@ def answer_of(mind: Mind) -> str:
 
 def lost_text(mind: Mind, lost: Lost) -> str:
     """Say honestly what is missing, and what was found on the way."""
-    if not lost.what or isinstance(mind.need, Open):
-        return f"I cannot answer this. {NOTICE}"
     if mind.acts_only and mind.reading.steps and not mind.reading.notes[-1].is_error:
         nearest = _nearest(mind)
         if nearest:
