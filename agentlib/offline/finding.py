@@ -35,8 +35,9 @@ def about(note: Note, subject: str, loosely: bool = False) -> list[str]:
 
 def find(relation: str, subject: str, notes: tuple[Note, ...], noun: str, kind: str, loosely: bool) -> Value | None:
     """Find the value of a relation of the subject; the latest note that states it counts."""
+    related = [note for note in reversed(notes) if not note.vocabulary.isdisjoint(words(subject))]
     for how in (_stated, _by_kind):
-        found = (how(note, relation, subject, noun, kind, loosely) for note in reversed(notes))
+        found = (how(note, relation, subject, noun, kind, loosely) for note in related)
         value = next(filter(None, found), None)
         if value:
             return value

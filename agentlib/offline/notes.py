@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from .words import sentences
+from .words import sentences, words
 
 _LONGEST = 6000  # characters of one observation that are read
 _TITLE = re.compile(r"([^:\n.!?]{1,80}?):\s+(?=\S)")
@@ -53,7 +53,12 @@ class Note:
     @cached_property
     def sentences(self) -> tuple[str, ...]:
         """The sentences of the body."""
-        return tuple(sentences(self.body))
+        return sentences(self.body)
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The telling words of the text and of what was asked."""
+        return frozenset(words(self.text)) | frozenset(words(self.asked))
 
     @cached_property
     def is_error(self) -> bool:

@@ -6,6 +6,7 @@ The server keeps nothing between requests. Everything is read again, each time, 
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .notes import Note
 
@@ -15,6 +16,7 @@ _SIGNATURE = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*
                         r"\s*\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)[`*]*"
                         r"(?:\s*->\s*\w+)?\s*[:：–—-]*\s*(.*)$", re.M)
 _NAMED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*\s*[:：]\s*(.+)$", re.M)
+_MOST_BRACKETS = 200  # so many places where JSON might start are tried
 _PAIR = re.compile(r"([A-Za-z_]\w*)\s*[=:]\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^,()]+))")
 
 
@@ -94,7 +96,8 @@ def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
     return "\n".join(instructions), lines
 
 
-def _labelled(text: str, unlabelled: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=2048)  # a conversation is read again with each request
+def _labelled(text: str, unlabelled: str) -> tuple[tuple[str, str], ...]:
     """Cut a text at its labels; what stands before the first gets the given label."""
     marks = list(_LABEL.finditer(text))
     first = text[: marks[0].start()] if marks else text
@@ -103,9 +106,9 @@ def _labelled(text: str, unlabelled: str) -> list[tuple[str, str]]:
     for mark, end in zip(marks, ends, strict=True):
         label = mark.group(1).lower()
         if label == "format error":
-            return [*lines, (label, text[mark.end():].strip())]
+            return (*lines, (label, text[mark.end():].strip()))
         lines.append((label, text[mark.end():end].strip()))
-    return lines
+    return tuple(lines)
 
 
 def _last_question(lines: list[tuple[str, str]]) -> tuple[str, tuple, list[tuple[str, str]]]:
@@ -139,6 +142,7 @@ def _steps(lines: list[tuple[str, str]]) -> tuple[tuple[Step, ...], tuple[Note, 
     return tuple(steps), tuple(notes)
 
 
+@lru_cache(maxsize=2048)
 def parse_action(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Read an action in any of the layouts that a prompt may ask for."""
     text = text.strip().strip("`").strip()
@@ -191,7 +195,10 @@ def _from_json(text: str) -> list[Tool]:
     """Find tools given as JSON objects with a name and parameters, alone or in a list."""
     tools: list[Tool] = []
     at, decoder = 0, json.JSONDecoder()
-    while "parameters" in text and (mark := re.compile(r"[\[{]").search(text, at)):
+    for _ in range(_MOST_BRACKETS if "parameters" in text else 0):
+        mark = re.compile(r"[\[{]").search(text, at)
+        if not mark:
+            break
         try:
             data, at = decoder.raw_decode(text, mark.start())
         except (ValueError, RecursionError):

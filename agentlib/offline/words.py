@@ -3,6 +3,7 @@
 import re
 import unicodedata
 import zlib
+from functools import lru_cache
 
 # A capitalised name: "Demis Hassabis", "J. K. Rowling", "University of Cambridge", "King's College London".
 _CAPITAL = r"(?:[A-Z]\.|(?:St|Dr|Mt|Jr)\.|[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’&-]*)"
@@ -40,28 +41,33 @@ def choose(seed: int, key: str, options: tuple):
 
 def fold(text: str) -> str:
     """Give the text in lower case without accents: 'São Paulo' becomes 'sao paulo'."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKD", text)
     return "".join(c for c in plain if not unicodedata.combining(c)).lower()
 
 
 def stem(word: str) -> str:
     """Cut off a possessive and a plural, so that 'cities', 'city' and "city's" are one word."""
-    word = re.sub(r"['’]s?$", "", word)
+    word = word.removesuffix("'s").removesuffix("’s").rstrip("'’")
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=8192)  # a conversation is read again with each request
+def words(text: str) -> tuple[str, ...]:
     """Give the telling words of a text: folded, stemmed, without the small ones."""
-    return [stem(word) for word in _WORD.findall(fold(text)) if stem(word) not in _STOP]
+    return tuple(word for word in map(stem, _WORD.findall(fold(text))) if word not in _STOP)
 
 
-def sentences(text: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def sentences(text: str) -> tuple[str, ...]:
     """Split a text into sentences."""
-    return [part.strip() for part in _BREAK.split(text) if part.strip()]
+    return tuple(part.strip() for part in _BREAK.split(text) if part.strip())
 
 
+@lru_cache(maxsize=8192)
 def same_name(title: str, name: str) -> bool:
     """Say whether a title names the same thing: 'Demis Hassabis' and 'Hassabis', 'Apple Inc.' and 'Apple'.
 
