@@ -119,6 +119,11 @@ def parse(text: str) -> Action | Answer | Nothing:
     return _read_unlabelled(visible)
 
 
+def has_label(text: str) -> bool:
+    """Say whether a text starts with a label."""
+    return bool(_LABEL.match(text))
+
+
 @dataclass(frozen=True)
 class _Mark:
     start: int

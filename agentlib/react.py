@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from .agent import Agent
-from .parsing import ACTION, DISCARDS, FINAL_ANSWER, FORMAT, OBSERVATION, STOP, THOUGHT, Note, Nothing, parse
+from .parsing import ACTION, DISCARDS, FORMAT, OBSERVATION, STOP, THOUGHT, Note, Nothing, has_label, parse
 from .parsing import Action as ParsedAction
 from .parsing import Answer as ParsedAnswer
 from .state import Answer, Message, Observation, Problem, State, Status, Thought, ToolCall
@@ -78,7 +78,7 @@ class ReAct(Agent):
             thought = next((event.text for event in read if isinstance(event, Thought)), "")
         if action is None:
             action = next((_as_written(event) for event in read if isinstance(event, ToolCall | Answer)), "")
-        elif not action.startswith((f"{ACTION}:", f"{FINAL_ANSWER}:")):
+        elif not has_label(action):
             action = f"{ACTION}: {action}"
         return f"{THOUGHT}: {thought}\n{action}" if thought else action
 

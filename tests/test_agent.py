@@ -286,6 +286,28 @@ def test_fork_an_action_into_an_answer_and_back():
 
 
 @pytest.mark.parametrize(
+    "action",
+    ['shout("b")', 'Action: shout("b")', "action：shout(“b”)", '**Action:** shout("b")', "shout\nAction Input: b",
+     '{"name": "shout", "arguments": {"text": "b"}}', 'Shout(text="b")'],
+)  # fmt: skip
+def test_a_person_may_write_an_action_as_a_model_may(action):
+    forked = agent().fork(run(SHOUT, FINAL)[1], action=action)
+    assert [(call.name, call.arguments) for call in forked.pending] == [("shout", '{"text": "b"}')]
+    assert last_of(forked, Thought).text == "loudly"
+
+
+@pytest.mark.parametrize("action", ["Final Answer: B", "final answer：B", "Answer: B", "Finish[B]"])
+def test_a_person_may_write_the_answer(action):
+    assert agent().fork(run(SHOUT, FINAL)[1], action=action).answer == "B"
+
+
+@pytest.mark.parametrize("action", ["", "shout it", "shout(", "None"])
+def test_a_person_who_writes_no_action_gets_what_a_model_gets(action):
+    forked = agent().fork(run(SHOUT, FINAL)[1], action=action)
+    assert (kinds(forked), forked.status, forked.events[0].edited) == (["format_error"], Status.RUNNING, True)
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         SHOUT,
