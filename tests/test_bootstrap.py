@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 import tomllib
 import zipfile
@@ -415,6 +416,37 @@ def test_a_wrong_command_line_is_answered_in_one_line(arguments, said):
     command = [sys.executable, "-m", "agentlib", *arguments]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
     assert said in one_line(result) and result.returncode == 2 and result.stdout == ""
+
+
+# The lessons in JupyterLab
+
+
+@posix
+def test_lab_serves_the_project_to_this_machine_only_and_ctrl_c_ends_it_without_a_question(fresh, tmp_path):
+    import pty
+
+    fresh.needs("jupyterlab>=4,<5")  # so that the environment of the tests fits
+    terminal, keyboard = pty.openpty()
+    folders = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
+    command = [sys.executable, "-m", "agentlib", "lab", "notebooks/build.py", "--", "--no-browser", "--port", "0"]
+    process = subprocess.Popen(
+        command, cwd=fresh.folder, env=os.environ | folders, stdin=keyboard, stderr=subprocess.PIPE, encoding="utf-8"
+    )
+    last_resort = threading.Timer(20, process.kill)
+    last_resort.start()
+    log = ""
+    for line in process.stderr:
+        log += line
+        if "/lab?token=" in line and log.count("/lab?token=") == 1:
+            process.send_signal(signal.SIGINT)  # what Ctrl-C sends
+    status = process.wait()
+    last_resort.cancel()
+    os.close(terminal)
+    os.close(keyboard)
+    assert status == 0, log
+    assert set(re.findall(r"http://(.+?):\d+/lab", log)) == {"127.0.0.1"}
+    assert f"Serving notebooks from local directory: {fresh.folder}\n" in log
+    assert "Shutting down" in log and "Traceback" not in log
 
 
 # A question in the terminal
