@@ -65,6 +65,8 @@ def read_text(text: str) -> tuple[dict, str]:
     """Read a whole text: a JSON value, or the bare text of one argument, which is the second value, else ''."""
     if len(text) > MAX_LENGTH:
         raise Unreadable(f"the arguments are longer than {MAX_LENGTH} characters")
+    if text.lower() == "none":
+        return {}, ""
     value = read_json(text, 0)
     if value and value[1] == len(text):
         return as_arguments(value[0]), ""
@@ -74,8 +76,8 @@ def read_text(text: str) -> tuple[dict, str]:
 def as_arguments(data: object) -> dict:
     """Give a JSON value as named arguments: an object as it is, the JSON text of one unpacked once, a scalar as "0"."""
     if isinstance(data, str) and data.lstrip().startswith("{"):
-        found = read_json(data, len(data) - len(data.lstrip()))
-        if found is None:
+        found = read_json(data.strip(), 0)
+        if found is None or found[1] < len(data.strip()):
             raise Unreadable("the arguments are a text that is not JSON")
         data = found[0]
     if isinstance(data, list):
@@ -86,7 +88,8 @@ def as_arguments(data: object) -> dict:
 
 
 NO_TOOL = re.compile(
-    r"[ \t*_`\"']*+(?:none|null|nil|n/?a|no (?:action|tool)|not? (?:needed|required)|nothing)\b", re.IGNORECASE
+    r"[ \t*_`\"']*+(?:none|null|nil|n/?a|no (?:action|tool)|not? (?:needed|required)|nothing)\b(?![(\[（])",
+    re.IGNORECASE,
 )
 _WRAPPERS = ("tool_calls", "tool_call", "function_call", "function", "action")
 _NAMES = ("name", "tool", "tool_name", "action", "function")
@@ -155,6 +158,8 @@ def _on_one_line(token: re.Match) -> str:
 
 def _bare_arguments(inner: str) -> dict:
     """Give unquoted text as the one argument that it can be: `New York`, or `city=New York`."""
+    if re.match(r"\w++\s*+:\s*+[\"'{\[]", inner):
+        raise Unreadable(f'write parameter="value" in place of {inner[:60]!r}')
     name, equals, value = inner.partition("=")
     if not equals or not name.strip().isidentifier():
         return {"0": _without_quotes(inner)}

@@ -205,6 +205,7 @@ def test_missing_thought_labels():
         ("{'pair': (1, 2)}", {"pair": [1, 2]}),
         ('"{\\"city\\": \\"Oslo\\"}"', {"city": "Oslo"}),
         ("null", {}),
+        ("None", {}),
         ("{}", {}),
         ("", {}),
         ('"Paris"', {"0": "Paris"}),
@@ -375,6 +376,11 @@ def test_an_action_that_is_none_leaves_the_answer(none):
     assert refusal(f"Thought: I know it.\nAction: {none}") == "it has neither an Action nor a Final Answer"
 
 
+def test_a_tool_may_have_a_name_that_starts_like_none():
+    for name in ("none", "nothing", "null_values", "no", "not_needed"):
+        assert call(f"Action: {name}(x=1)") == (name, {"x": 1})
+
+
 # -- thinking aloud
 
 
@@ -426,6 +432,8 @@ WANTED = '{"name": "tool_name", "arguments": {…}}'
         ('Action: search "Paris"', 'its Action is not of the form tool_name(parameter="value")'),
         ("Action: delete is not needed\nAction Input: none", "its Action is more than the name of a tool"),
         ("Action: f(x=New York, y=2)", "the values in 'x=New York, y=2' need quotes"),
+        ('Action: f(x: "y")', "write parameter=\"value\" in place of 'x: \"y\"'"),
+        ('Action: {"name": "f", "arguments": "{\\"a\\": 1} and"}', "the arguments are a text that is not JSON"),
         ('Action: f(x="y"', "the arguments are cut off: no bracket closes '(x=\"y\"'"),
         ('Action: f(x="y', "the arguments are cut off: no bracket closes '(x=\"y'"),
         ('{"tool_call": {"name": "f"', 'the arguments are cut off: no bracket closes \'{"tool_call": {"name": "f"\''),
