@@ -44,7 +44,10 @@ def step(states: Sequence[State], number: int) -> str:
     data = {"kind": of.kind, "label": of.label, "flags": flags, "ahead": of.ahead}
     attributes = "".join(f' data-{name}="{_text(value)}"' for name, value in data.items() if value)
     columns = _pair(_sent(of), _answered(of) + _events(of) + _dropped(of))
-    head = f'<span class="als-number">Step {number}</span> <span class="als-title">{_text(of.title)}</span>'
+    head = (
+        f'<span class="als-number">Step {number}</span> <span class="als-title">{_text(of.title)}</span> '
+        f'<span class="als-status">{_text(of.status)}</span>'
+    )
     return (
         f'<details class="als-step"{attributes}><summary class="als-head">{head}</summary>\n'
         f"{_counters(of)}\n{columns}</details>\n"
@@ -71,7 +74,7 @@ def _run(run, number: int, runs: Sequence) -> str:
 
 def _counters(of: Frame) -> str:
     cells = [_counter(c.name, f"{c.value:,}", f"{c.change:+,}" if c.change else "") for c in of.counters]
-    return f'<div class="als-counters">{"".join(cells)}{_counter("status", _text(of.status), "")}</div>'
+    return f'<div class="als-counters">{"".join(cells)}</div>'
 
 
 def _counter(name: str, value: str, change: str) -> str:
@@ -125,7 +128,9 @@ def _reply(raw: str, accepted: str) -> str:
 def _message(index: int, message: Message) -> str:
     content = message.content or ""
     opened = "" if len(content) > LONG else " open"
-    summary = f'<span class="als-role">{_text(message.role)}</span> <span class="als-size">{shape(content)}</span>'
+    first = "" if opened else f' <span class="als-preview">{_text(content[:80].split(chr(10))[0])}</span>'
+    role = f'<span class="als-role">{_text(message.role)}</span>'
+    summary = f'<span class="als-size">{shape(content)}</span>{role}{first}'
     body = f'<pre class="als-text" dir="auto">\n{_text(content)}</pre>{_extras(message)}'
     data = f'data-m="{index}" data-role="{_text(message.role)}"'
     return f'<details class="als-message" {data}{opened}><summary>{summary}</summary>{body}</details>'

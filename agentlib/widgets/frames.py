@@ -189,7 +189,7 @@ def _happened(of: Frame) -> str:
         case "start" if of.events:
             return "The run as it was taken up here."
         case "start":
-            return f"The question. {_count(len(of.added), 'message')} ready for the model."
+            return f"Nothing is sent yet: {_count(len(of.added), 'message')} ready."
         case "answer":
             return "The model answers."
         case "think" if calls:

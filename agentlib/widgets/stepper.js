@@ -12,13 +12,13 @@ function mountStepper(root, kernel) {
     return box;
   };
   const PATHS = {
-    first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M11 3v10L4 8z", play: "M4 2.5v11l9-5.5z", pause: "M4 3h3v10H4zM9 3h3v10H9z",
-    next: "M5 3v10l7-5z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
+    first: "M4 3.5v9M12 3.5 7.5 8l4.5 4.5", back: "M10 3.5 5.5 8l4.5 4.5", play: "M5 3.5v9L12.5 8z", pause: "M5 3.5v9M11 3.5v9",
+    next: "M6 3.5 10.5 8 6 12.5", last: "M12 3.5v9M4 3.5 8.5 8 4 12.5",
   };
   const PERIOD = 1400; // milliseconds between steps while playing
   const canEdit = "canEdit" in root.dataset;
   const runs = []; // {label, parent, shared, own: [step elements], row, tab}
-  let run = 0, at = 0, timer = 0, waiting = "", alive = false;
+  let run = 0, at = 0, timer = 0, width = 0, waiting = "", alive = false;
 
   // -- the parts
 
@@ -124,6 +124,7 @@ function mountStepper(root, kernel) {
 
   function show(number, position) {
     const old = steps()[at];
+    keepHeight();
     [run, at] = [number, Math.max(0, Math.min(position, stepsOf(runs[number]).length - 1))];
     const now = steps()[at];
     if (old) old.hidden = true;
@@ -136,6 +137,13 @@ function mountStepper(root, kernel) {
     if (strips.scrollWidth > strips.clientWidth) strips.scrollLeft = left;
     spoken.textContent = now.mark.title;
     refresh();
+  }
+
+  // The page below must not jump while one steps: the stage keeps the height of the tallest step shown so far.
+  function keepHeight() {
+    if (stage.clientWidth !== width) stage.style.minHeight = "";
+    width = stage.clientWidth;
+    if (width) stage.style.minHeight = `${stage.offsetHeight}px`;
   }
 
   function refresh() {

@@ -1,10 +1,13 @@
 // The live view: the same page and the same stepper as in a saved notebook, and a kernel behind it.
 function render({ model, el }) {
   el.innerHTML = model.get("page");
-  const stepper = mountStepper(el.firstElementChild, { send: (message) => model.send(message) });
+  const send = (message) => {
+    try { model.send(message); } catch { stepper.tell({ gone: true }); } // the kernel is no longer there
+  };
+  const stepper = mountStepper(el.firstElementChild, { send });
   let taken = 0;
   const grow = () => model.get("added").slice(taken).forEach((step) => { taken += 1; stepper.add(step); });
-  const greet = () => model.send({ hello: true });
+  const greet = () => send({ hello: true });
   const lost = () => { stepper.tell({ gone: true }); greet(); };
   grow();
   model.on("change:added", grow);
