@@ -76,7 +76,7 @@ def _stated(note: Note, relation: str, subject: str, noun: str, kind: str, loose
     names = [name for name in found if name and not same_name(name, subject)]
     other_end = turned(relation, subject) if not names and note.title and not note.is_empty else None
     if other_end and any(other_end.search(part) for part in note.sentences):
-        names = [note.title]
+        return Value(note.title, (note.title,))
     return _value(names, row.kind, row.many) if names else None
 
 

@@ -88,7 +88,7 @@ def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
         if role in ("system", "developer"):
             instructions.append(text)
             continue
-        start = text.rfind("Question:")
+        start = max(text.rfind("Question:"), text.rfind("Question："))
         if role == "user" and start > 0 and not lines:
             instructions.append(text[:start])
             text = text[start:]
@@ -102,8 +102,8 @@ def _labelled(text: str, unlabelled: str) -> tuple[tuple[str, str], ...]:
     marks = list(_LABEL.finditer(text))
     first = text[: marks[0].start()] if marks else text
     lines = [(unlabelled, first.strip())] if first.strip() or not marks else []
-    ends = [mark.start() for mark in marks[1:]] + [len(text)] * bool(marks)
-    for mark, end in zip(marks, ends, strict=True):
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    for mark, end in zip(marks, ends, strict=False):
         label = mark.group(1).lower()
         if label == "format error":
             return (*lines, (label, text[mark.end():].strip()))
@@ -116,7 +116,7 @@ def _last_question(lines: list[tuple[str, str]]) -> tuple[str, tuple, list[tuple
     asking = "question" if any(label == "question" for label, _ in lines) else "user"
     places = [i for i, (label, text) in enumerate(lines) if label == asking and (text or asking == "question")]
     turns = []
-    for start, end in zip(places, [*places[1:], len(lines)], strict=True):
+    for start, end in zip(places, [*places[1:], len(lines)], strict=False):
         answers = [text for label, text in lines[start + 1:end] if label in ("final answer", "answer", "said")]
         turns.append((lines[start][1], answers[-1] if answers else ""))
     if not turns:

@@ -159,7 +159,7 @@ TABLE = (
     Relation("works", "thing", ("novel", "book", "works", "books", "novels", "play"),
              (r"(?:what|which) (?:novel|novels|book|books|play|plays|works?)? ?{do} {x} (?:write|written|publish)",
               r"what {do} {x} write"),
-             (r"(?:wrote|author of|published|known for|novels?) (?:the )?(?:[a-z]+ ){0,3}?<works>",), "{x} wrote {v}",
+             (r"(?:wrote|author of) (?:the )?(?:[a-z]+ ){0,3}?<works>",), "{x} wrote {v}",
              r"(?:novel|book|play|poem|story|work)\b[^.]{0,30}? by {x}"),
     Relation("country", "place", ("country", "home country", "nation"), (), (), "{x} is in {v}"),
     Relation("located", "place", ("city", "location", "place", "town", "site"),
@@ -219,8 +219,8 @@ TABLE = (
              "{x} is married to {v}"),
     Relation("company", "thing", ("company", "employer", "firm"),
              (r"(?:which|what) company (?:{do} |{be} )?{x} (?:run|lead|head|manage|found|start|runs|leads|heads"
-              r"|manages|founded|started|ceo of"
-              r"|the ceo of|work for|works for)", r"who does {x} work for"),
+              r"|manages|founded|started|ceo of|the ceo of|work for|works for)", r"who does {x} work for",
+              r"(?:which|what) company {be} (?:led|run|headed|managed|founded|started) by {x}"),
              (r"(?:CEO|chief executive|president) of <name>", r"(?:founders? of|founded) <name>"),
              "the company of {x} is {v}"),
     Relation("winner", "person", ("winner", "winners", "laureate", "laureates"),

@@ -1,6 +1,7 @@
 """From a reading to the text of a reply, written piece by piece, as a model writes it."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from .thinking import think
 from .wording import answer_of, thought_of
 from .words import plain
 
+_LABELS = re.compile(r"\b(question|thought|action|action input|observation|final answer)\s*[:：]", re.I)
 _MOST_INVENTED = 8  # so many observations it makes up in a row when nothing stops it
 
 
@@ -76,14 +78,19 @@ def _text(move: Move, reading: Reading) -> str:
     """Put a move into the format that the prompt asks for."""
     if not reading.has_format:
         return move.answer or move.thought
-    lines = [f"Thought: {move.thought}"] if reading.writes_thoughts else []
-    return "\n".join([*lines, _action(move.call, reading.action_style) if move.call
-                      else f"Final Answer: {move.answer}"])
+    lines = [f"Thought: {_one_line(move.thought)}"] if reading.writes_thoughts else []
+    last = _action(move.call, reading.action_style) if move.call else f"Final Answer: {_one_line(move.answer)}"
+    return "\n".join([*lines, last])
+
+
+def _one_line(text: str) -> str:
+    """Write a text so that nothing quoted in it can be taken for a label of the format."""
+    return _LABELS.sub(r"\1", re.sub(r"\s+", " ", text)).strip()
 
 
 def _action(call: Call, style: str) -> str:
     """Write an action as a call, as JSON, or with a separate input line."""
-    arguments = dict(call.arguments)
+    arguments = {key: _one_line(value) if isinstance(value, str) else value for key, value in call.arguments}
     if style == "json":
         return "Action: " + json.dumps({"name": call.tool, "arguments": arguments}, ensure_ascii=False)
     if style == "input":

@@ -83,7 +83,7 @@ def complete(body: dict, raw: bytes, settings: Settings) -> dict:
     _check(body, settings)
     messages = body["messages"]
     prompt_tokens = sum(tokens(text_of(message)) + 4 for message in messages) + 3
-    limit = body.get("max_completion_tokens", body.get("max_tokens"))
+    limit = body.get("max_completion_tokens") or body.get("max_tokens")
     if prompt_tokens + (limit or 1) > settings.context_window:
         raise APIError(400, f"This model's maximum context length is {settings.context_window} tokens. However, you"
                             f" requested {prompt_tokens + (limit or 0)} tokens "
