@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 SETTINGS = ("AGENTLIB_MODEL", "AGENTLIB_OMIT", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 
-
 ONE_CALL = Usage(calls=1)
+_ODD = (ValueError, RecursionError, ImportError)  # no JSON, JSON nested too deep, a proxy that needs a package
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class LLM:
         offline: Any = None,
     ) -> None:
         settings = read_settings()
-        self.model = model or settings.get("AGENTLIB_MODEL") or "offline"
+        name = model or settings.get("AGENTLIB_MODEL") or "offline"
+        self.model = "offline" if name.lower() == "offline" else name
         self.in_process = self.model == "offline" and base_url is None  # whatever key or endpoint lies around
         self.base_url = "http://offline/v1" if self.in_process else base_url or settings.get("OPENAI_BASE_URL")
         self._api_key = api_key or (None if self.in_process else settings.get("OPENAI_API_KEY"))
@@ -81,11 +82,11 @@ class LLM:
             # `chat.completions.create` walks the whole request on every call, which grows with the history; the
             # client's own `post` sends the same body and does not. As `object` the reply stays plain JSON.
             completion = self.client.post("/chat/completions", body=body, cast_to=object)
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, *_ODD) as error:
             raise explain(error, model=self.model, base_url=self.base_url, secret=self._api_key) from None
         try:
             return _read(completion)
-        except (TypeError, KeyError, IndexError, AttributeError, ValueError):
+        except (TypeError, KeyError, IndexError, AttributeError, ValueError, OverflowError):
             raise bad_reply(completion, self.base_url, self._api_key) from None
 
     def request(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> dict:

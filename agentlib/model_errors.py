@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 
@@ -47,11 +48,11 @@ def explain(error: Exception, *, model: str, base_url: str | None, secret: str |
             return LLMError("unreachable", f"cannot reach {where}; check OPENAI_BASE_URL and the network, {OFFLINE}")
         case UnicodeEncodeError():
             return LLMError("bad_request", "a message holds half a character (a lone surrogate), which cannot be sent")
-        case ValueError():
+        case json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
             return bad_reply("no JSON", base_url, secret)
     if "api_key" in said:
         return LLMError("no_key", f"there is no key for {model!r}; set OPENAI_API_KEY in .env, {OFFLINE}")
-    return LLMError("unreachable", f"cannot ask {where}: {said}; check OPENAI_BASE_URL, {OFFLINE}")
+    return LLMError("unreachable", f"cannot ask {where}: {said}; check OPENAI_BASE_URL and the proxy, {OFFLINE}")
 
 
 def bad_reply(body: object, base_url: str | None, secret: str | None) -> LLMError:

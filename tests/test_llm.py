@@ -199,6 +199,8 @@ CASES = [
     ("bad_reply", 200, b"<html>\n<body>Sign in</body>\n</html>", "OPENAI_BASE_URL"),
     ("bad_reply", 200, b"", "OPENAI_BASE_URL"),
     ("bad_reply", 200, b'{"choices": [', "OPENAI_BASE_URL"),
+    ("bad_reply", 200, b"[" * 100_000, "OPENAI_BASE_URL"),
+    ("bad_reply", 200, b'{"choices": [{"message": {}}], "usage": {"prompt_tokens": 1e999}}', "OPENAI_BASE_URL"),
     ("bad_reply", 200, b'{"a": "\xff"}', "OPENAI_BASE_URL"),
     ("bad_reply", 200, {"object": "list", "data": []}, "OPENAI_BASE_URL"),
     ("bad_reply", 200, completion(choices=[]), "OPENAI_BASE_URL"),
@@ -293,6 +295,15 @@ def test_an_address_that_is_none(server, url, fix):
     assert fix in str(found)
 
 
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "htp://x:y", "http://127.0.0.1:1"])
+def test_a_proxy_that_does_not_work(monkeypatch, proxy):
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    monkeypatch.setenv("NO_PROXY", "")
+    found = failure(LLM("gpt-x", base_url="http://192.0.2.1/v1", api_key=KEY, max_retries=0))
+    assert found.reason == "unreachable"
+    assert LLM().chat(HELLO).content  # the offline model takes no way out
+
+
 @pytest.mark.parametrize("key", ["sk-é", "sk-“quoted”", "sk-1\n2", "sk-1\r\nX: y", "sk 1", "sk-\x00", "sk-\ud800"])
 def test_a_key_that_cannot_be_one(server, key):
     server.answer(401, error("no"))
@@ -369,7 +380,7 @@ print(llm.model, llm.client.api_key)
 """
 
 
-@pytest.mark.parametrize("setting", ["offline", ""])
+@pytest.mark.parametrize("setting", ["offline", "Offline", ""])
 def test_offline_sends_nothing_however_many_keys_lie_around(server, tmp_path, setting):
     (tmp_path / ".env").write_text(f"OPENAI_API_KEY={KEY}\n", "utf-8")
     environ = os.environ | {"AGENTLIB_MODEL": setting, "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url}
