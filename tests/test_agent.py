@@ -5,9 +5,12 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentlib import (
     Agent,
@@ -377,6 +380,45 @@ def test_a_fork_stays_in_the_turn_that_runs():
 def test_what_cannot_be_forked_is_refused(at, change, why):
     with pytest.raises(ValueError, match=why):
         agent().fork(run(SHOUT, FINAL)[at], **change)
+
+
+# -- what holds for every run
+
+REPLIES = st.one_of(
+    st.sampled_from([SHOUT, COUNT, FINAL, SILENT, "", "<think>x", "Finish[3]", "Thought: only", "Action: where(x=1)"]),
+    st.sampled_from(["Action: shout\nAction Input: q\nObservation: z", 'Action: shout(text="cut', "Observation: x"]),
+    st.text(max_size=30),
+)
+ENDS = st.sampled_from(["stop", "stop", "stop", "length", "content_filter"])
+SCRIPTS = st.lists(st.builds(Reply, REPLIES, ENDS) | st.just(LLMError("rate_limit", "wait")), max_size=10)
+CHANGES = st.sampled_from(
+    [{"thought": "new"}, {"action": 'shout("b")'}, {"thought": "new", "action": "Final Answer: 2"}, {"action": "what?"},
+     {"observation": "o"}]
+)  # fmt: skip
+
+
+@given(SCRIPTS, st.integers(0, 5), st.integers(1, 4), CHANGES, st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_every_run_only_grows_stays_within_its_limits_and_ends_for_a_reason(script, iterations, errors, change, random):
+    one = agent(*script, *[FINAL] * 40, max_iterations=iterations, max_format_errors=errors)
+    states = list(one.steps("q"))
+    for before, after in pairwise(states):
+        assert after.messages[: len(before.messages)] == before.messages
+        assert after.events[: len(before.events)] == before.events
+    state = random.choice(states)
+    try:
+        forked = one.run(one.fork(state, **change))
+    except ValueError:
+        assert "observation" in change or all(message.role != "assistant" for message in state.messages)
+        forked = state if state.status is not Status.RUNNING else states[-1]
+    for last in (states[-1], forked, one.run(one.say(forked, "Again?"))):
+        assert last.status in (Status.DONE, Status.STOPPED)
+        assert last.reason
+        assert last.iterations <= max(iterations, state.iterations)
+        assert str(last).startswith(f"Question: {last.goal}\n")
+        calls = [event.id for event in last.events if isinstance(event, ToolCall)]
+        assert len(set(calls)) == len(calls)
+        assert all(event.message < len(last.messages) for event in last.events)
 
 
 # -- interrupts
