@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from agentlib.bootstrap import python_of
+from agentlib.bootstrap import PIP_TO_COME, python_of
 from agentlib.requirements import within
 
 ROOT = Path(__file__).parent.parent
@@ -285,9 +285,14 @@ def change_version(copy: Copy) -> None:
     settings.write_text(re.sub(r"version = 3\.\d+", "version = 3.99", settings.read_text()))
 
 
+def cut_short(copy: Copy) -> None:
+    """Leave an environment as it is when the power fails before the last file of pip is written."""
+    (copy.venv / "agentlib-setup").write_text(PIP_TO_COME)
+
+
 @posix
-@pytest.mark.parametrize("damage", [lose_python, change_version])
-def test_an_environment_of_another_python_or_of_one_that_is_gone_is_made_again(finished, damage):
+@pytest.mark.parametrize("damage", [lose_python, change_version, cut_short])
+def test_an_environment_that_is_incomplete_or_whose_python_is_another_or_gone_is_made_again(finished, damage):
     damage(finished)
     process = finished.start()
     assert process.stderr.readline().endswith("made again.\n")  # that this comes to a good end is tested above
