@@ -20,7 +20,7 @@ MOUNT = """const here = document.currentScript?.parentElement ?? document;
 here.querySelectorAll(".als:not([data-mounted])").forEach((root) => mountStepper(root, null));"""
 LONG = 500  # characters of a message from which on it starts folded
 KINDS = {Thought: "thought", ToolCall: "action", Observation: "observation", Answer: "answer", Problem: "problem"}
-NAMES = {"action": "Action", "answer": "Final Answer"}
+NAMES = {ToolCall: "Action", Answer: "Final Answer"}
 
 
 def page(runs: Sequence, *, can_edit: bool) -> str:
@@ -79,7 +79,7 @@ def _counters(of: Frame) -> str:
 
 def _counter(name: str, value: str, change: str) -> str:
     changed = f" <ins>{change}</ins>" if change else ""
-    return f'<span class="als-counter"><span class="als-name">{name}</span> <b>{value}</b>{changed}</span> '
+    return f"<span>{name} <b>{value}</b>{changed}</span> "
 
 
 def _pair(left: str, right: str) -> str:
@@ -150,8 +150,8 @@ def _events(of: Frame) -> str:
 
 
 def _event(of: Frame, event: Event, field: str) -> str:
-    kind = KINDS.get(type(event), "other")
-    name = NAMES.get(kind, type(event).__name__)
+    kind = next((kind for cls, kind in KINDS.items() if isinstance(event, cls)), "other")
+    name = NAMES.get(type(event), type(event).__name__)
     notes = [f"from {call_of(of.state, event).name}"] if isinstance(event, Observation) else []
     notes += [event.kind] if isinstance(event, Problem) else []
     notes += ["error"] if getattr(event, "is_error", False) else []

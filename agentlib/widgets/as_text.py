@@ -19,7 +19,7 @@ def text(runs: Sequence) -> str:
     for run in runs:
         last = run.states[-1]
         ending = f"{last.status} ({last.reason})" if last.reason else str(last.status)
-        blocks.append(f"Stepper, {run.label}: {len(run.states)} steps, {ending}\nQuestion: {_clean(last.goal)}")
+        blocks.append(f"Stepper, {run.label}: {len(run.states)} steps, {_clean(ending)}\nQuestion: {_clean(last.goal)}")
         blocks += ["\n".join(_step(frame(run.states, i))) for i in range(run.shared, len(run.states))]
     return "\n\n".join(blocks)
 
@@ -44,7 +44,7 @@ def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
     if of.reply and index == of.reply[0]:
         raw = of.reply[1]
         before, content, after = split_reply(raw, content) or (raw, content, "")
-    title = f"   message {index}, {message.role}"
+    title = f"   message {index}, {_clean(message.role)}"
     read = "\n".join(_said(event) for event in of.events if event.message == index)
     yield from (_block(f"{title}, discarded:", before) if before else [])
     yield from ([f"{title}: as read below"] if content.strip() == read else _block(f"{title}:", content))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -117,12 +116,11 @@ def frame(states: Sequence[State], number: int) -> Frame:
 
 
 def call_text(call: ToolCall) -> tuple[str, str]:
-    """Give a call's name and its arguments as in Python; arguments that are no JSON object stand as they are."""
+    """Give a call's name, and its arguments as it writes them; arguments that are no JSON object stand as they are."""
     try:
-        pairs = json.loads(call.arguments).items()
+        return call.name, str(call).removeprefix(f"Action: {call.name}")
     except (ValueError, AttributeError, RecursionError):
         return call.name, f"({call.arguments})"
-    return call.name, f"({', '.join(f'{key}={json.dumps(value, ensure_ascii=False)}' for key, value in pairs)})"
 
 
 def call_of(state: State, result: Observation) -> ToolCall:
