@@ -79,7 +79,7 @@ def renamed(search_name: str, weather_name: str, calculator_name: str) -> dict:
     "- lookup(term: string): Find an article.\n- get_weather(location: string): The weather.\n"
     "- compute(formula: string): Do a sum.",
     "1. `lookup(term)` - Find an article\n2. `get_weather(location)` - The weather\n3. `compute(formula)` - Do a sum",
-    '[{"name": "lookup", "description": "Find an article", "parameters": {"type": "object", "properties": {"term": {}}}},'
+    '[{"name": "lookup", "description": "Find an article", "parameters": {"properties": {"term": {}}}},'
     ' {"name": "get_weather", "description": "The weather", "parameters": {"properties": {"location": {}}}},'
     ' {"name": "compute", "description": "Do a sum", "parameters": {"properties": {"formula": {}}}}]',
 ])

@@ -94,7 +94,7 @@ def run(
     question: str, *, prompt: str = REACT, tools: str = LESSON_TOOLS, functions: dict[str, Callable] | None = None,
     edit: Callable[[str], str] = lambda text: text, before: list[dict] | None = None, most: int = 12, **options: object,
 ) -> tuple[str, list[dict]]:
-    """Ask, run the tools, append, until there is a final answer; give it with the messages; `edit` edits observations."""
+    """Ask, run the tools, append, until there is a final answer; give both. `edit` changes observations."""
     messages = before or opening(question, prompt, tools)
     if before:
         messages = [*before, {"role": "user", "content": f"Question: {question}"}]

@@ -20,7 +20,7 @@ def settle_fact(mind: Mind, need: Fact) -> Outcome:
     named = isinstance(need.of, Name)
     subject = inner.first if named else inner.head
     if need.relation == "country":
-        if "," in inner.first and not named:  # 'Ulm, Germany' says it already
+        if not named and ("," in inner.first or need.of.relation == "located"):  # 'Ulm, Germany' says it already
             return mind.keep(need, subject, Value(country(inner.first)))
         need = Fact("located", need.of, "place", "country")
     value = _look(mind, need, subject)

@@ -28,13 +28,18 @@ _RELATIVE = (
     (r"(?:the )?(?:university|college|school) (?:where|at which|that|which|from which)? ?(?P<c>.+)",
      "which university {c}"),
     (rf"(?:the )?{_PERSON} (?:who|that|whom) (?P<c>.+)", "who {c}"),
+    (r"(?:the )?(?:company|firm) (?P<c>(?:led|run|headed|managed|founded|started) by .+)", "which company is {c}"),
     (r"(?:the )?(?:company|firm|organisation|organization|group) (?:that|which|who) (?P<c>.+)", "which company {c}"),
     (r"(?:the )?(?:year|time|day) (?:when|in which|that)? ?(?P<c>.+)", "when {c}"),
     (r"(?:the )?river (?:that|which)? ?(?P<c>.+)", "which river {c}"),
+    (r"(?:the )?(?:book|novel|play) by (?P<c>.+)", "which book {c} wrote"),
     (r"(?:the )?(?:book|novel|play) (?:that|which)? ?(?P<c>.+)", "which book {c}"),
     (r"where (?P<c>.+)", "where {c}"), (r"who(?:ever)? (?P<c>.+)", "who {c}"),
 )
+_NO_THING = re.compile(r"(?:is|was|are|were|did|does|do|has|by|in|at|on|used|spoken)\b",
+                       re.I)  # what no thing starts with
 DEPTH = 7
+_OF_PLACES = ("capital", "currency", "language", "population")  # also said with 'in'
 _CLASSES = ("city", "town", "place", "country", "nation", "university", "college", "school")
 
 
@@ -44,16 +49,17 @@ def ask(text: str, depth: int = 0) -> Need | None:
         return None
     for row, pattern in questions():
         found = pattern.fullmatch(text)
-        if found and not re.match(r"(?:the )?(?:capital|ceo)\b$", found.group("x"), re.I):
+        if found and not _NO_THING.match(found.group("x")):
             fact = Fact(row.name, noun_phrase(found.group("x"), depth + 1), row.kind)
             part = found.groupdict().get("part") or ""
             return Fact("country", fact, "place") if part.lower() == "country" and row.kind == "place" else fact
     found = re.fullmatch(r"(?:what|who|which|where|when|how (?:much|many|old|long|far|big)) (?:is|was|are|were)"
                          r"(?: the name of)? (.+)", text, re.I)
+    found = found or re.fullmatch(r"(?:tell me )?about (.+)", text, re.I)
     phrase = noun_phrase(found.group(1) if found else text, depth + 1)
     if not isinstance(phrase, Name):
         return phrase
-    if found and re.match(r"(?:what|who) ", text, re.I):
+    if found and re.match(r"(?:what|who|about|tell) ", text, re.I):
         return Fact("about", phrase, "thing")
     return None
 
@@ -78,24 +84,27 @@ def relation_of(noun: str) -> tuple[str, str] | None:
 
 
 def _relation_of(text: str, depth: int) -> Need | None:
-    """'the NOUN of X', for nouns of the table and for others."""
-    found = re.match(r"(?P<noun>[\w' -]{2,40}?) (?P<link>of|at|for|behind|in|on) (?:the )?(?P<rest>.+)$", text)
-    if not found:
+    """'the NOUN of X', for nouns of the table and for others; of several nouns the longest one of the table counts."""
+    links = [found for found in re.finditer(r" (of|at|for|behind|in|on) (?:the )?(?=\S)", text)
+             if 1 < found.start() <= 40]
+    known = next((found for found in reversed(links) if relation_of(text[: found.start()])), None)
+    link = known or (links[0] if links else None)
+    if not link:
         return None
-    noun = found.group("noun")
+    noun, preposition = text[: link.start()], link.group(1)
     if noun.split()[-1][0].isupper() and not noun.split()[-1].isupper():
         return None  # University of Cambridge, Bank of America
+    relation = relation_of(noun)
     superlative = re.match(r"(?:the )?(?:\w+(?<!for)est|most \w+) ", noun)
-    if found.group("link") in ("in", "on") and not superlative:
+    if preposition in ("in", "on") and not superlative and not (relation and relation[0] in _OF_PLACES):
         return None
-    inner = noun_phrase(text[found.start("rest"):], depth + 1)
-    known = relation_of(noun)
-    if noun in _CLASSES and isinstance(inner, Name) and not text[found.end("link"):].startswith(" the "):
+    inner = noun_phrase(text[link.end():], depth + 1)
+    if noun in _CLASSES and isinstance(inner, Name) and not link.group().endswith(" the "):
         # 'the city of Paris' is Paris, 'the city of DeepMind's CEO' is not
-        return inner if inner.text[:1].isupper() and found.group("link") == "of" else None
-    if known:
-        return Fact(known[0], inner, known[1], noun)
-    if (found.group("link") == "of" or superlative) and noun.islower() and len(noun.split()) <= 3:
+        return inner if inner.text[:1].isupper() and preposition == "of" else None
+    if relation:
+        return Fact(relation[0], inner, relation[1], noun)
+    if (preposition == "of" or superlative) and noun.islower() and len(noun.split()) <= 3:
         noun = re.sub("tallest", "highest", re.sub("biggest", "largest", noun))
         return Fact(noun, inner, "thing", noun)
     return None
@@ -135,7 +144,7 @@ def _relative(text: str, depth: int) -> Need | None:
     """'the city where DeepMind has its headquarters' asks 'in which city DeepMind has its headquarters'."""
     for pattern, question in _RELATIVE:
         found = re.fullmatch(pattern, text, re.I)
-        if found and (" " in found.group("c") or "whose" in pattern):
+        if found and (" " in found.group("c") or "whose" in pattern or " by " in pattern):
             need = ask(question.format(c=found.group("c")), depth + 1)
             if isinstance(need, Fact) and need.relation != "about" and need.relation in BY_NAME:
                 return need

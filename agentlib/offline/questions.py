@@ -34,6 +34,7 @@ _YES_NO = {
 _WEATHER_QUESTIONS = (
     (r"(?:what|how) (?:is|will|was) (?:the )?(?P<noun>weather|temperature|wind|humidity)(?: be)?(?: like)? "
      r"(?:(?:in|at|for|over) |(?=where ))(?P<x>.+)", ""),
+    (r"what (?:the )?(?P<noun>weather|temperature) is(?: like)? in (?P<x>.+)", ""),
     (r"how (?:is it|does it feel|is the weather) (?:outside )?in (?P<x>.+)", "all"),
     (r"how (?:warm|hot|cold|cool) (?:is it|is|does it get)(?: outside)? ?(?:in )?(?P<x>.+)", "temperature"),
     (r"how many degrees (?:is it|are there|does it have|is)(?: in)? (?P<x>.+)", "temperature"),
@@ -133,14 +134,18 @@ def _claim(text: str, depth: int) -> Need | None:
 
 def _age(text: str) -> Need | None:
     """'How old was X when ...' is the year of the event less the year of birth."""
-    found = re.fullmatch(r"how old (?:was|were|is) (?P<x>.+?) (?:when|at the time|in the year) (?:of )?(?P<c>.+)", text,
-                         re.I)
-    if not found:
-        return None
-    person = found.group("x")
-    year = event(_named(found.group("c"), person))
-    return Formula("{0} - {1}", (year, Fact("born", noun_phrase(person), "year")),
-                   "about {v} years old") if year else None
+    for pattern in (r"how old (?:was|were|is) (?P<x>.+?) (?:when|at the time|in the year) (?:of )?(?P<event>.+)",
+                    r"at what age did (?P<x>.+?) (?P<event>(?:die|win|found|write|publish|receive)\b.*)",
+                    r"how (?:many years|long) did (?P<x>.+?) (?P<event>live)"):
+        found = re.fullmatch(pattern, text, re.I)
+        if found:
+            person = found.group("x")
+            clause = found.group("event") if pattern.startswith("how old") else f"{person} {found.group('event')}"
+            clause = re.sub(r"\blive$", "die", clause)
+            year = event(_named(clause, person))
+            years = (year, Fact("born", noun_phrase(person), "year"))
+            return Formula("{0} - {1}", years, "about {v} years old") if year else None
+    return None
 
 
 def _named(text: str, name: str) -> str:
