@@ -126,7 +126,7 @@ def read_settings() -> dict[str, str]:
 
     path = find_dotenv(usecwd=True)
     try:
-        found = {**dotenv_values(path, encoding="utf-8-sig"), **os.environ}  # -sig: editors on Windows add a mark
+        found = {**dotenv_values(path), **os.environ}
     except (OSError, UnicodeDecodeError):
         raise LLMError("bad_settings", f"{path} cannot be read; it must be a text file in UTF-8") from None
     return {name: found[name].strip() for name in SETTINGS if (found.get(name) or "").strip()}

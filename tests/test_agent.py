@@ -210,7 +210,7 @@ def test_a_running_state_takes_no_new_turn():
 def test_limits_count_within_a_turn():
     one = agent(SHOUT, FINAL, SHOUT, FINAL, max_iterations=2)
     assert one.run(one.say(one.run("a"), "b")).answer == "A"
-    one = agent(SILENT, FINAL, SILENT, FINAL, max_format_errors=2)
+    one = agent(SILENT, SILENT, SILENT, FINAL, max_format_errors=2)
     assert one.run(one.say(one.run("a"), "b")).answer == "A"
 
 

@@ -1,6 +1,5 @@
 """The seam to a model: settings, requests, replies, and each thing that goes wrong as one line with what to change."""
 
-import atexit
 import contextlib
 import json
 import os
@@ -338,15 +337,12 @@ def test_an_error_can_be_pickled():
     assert (type(copy), copy.reason, str(copy)) == (LLMError, "wrong_key", "correct it")
 
 
-def test_jupyter_shows_one_line_and_no_traceback(capsys):
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell()
-    shell.run_cell("from agentlib import LLM\nLLM('gpt-x').chat([])")
-    shell.atexit_operations()  # now, while its folder is there, and not again
-    atexit.unregister(shell.atexit_operations)
-    shown = capsys.readouterr()
-    assert (shown.out + shown.err).strip() == (
+def test_jupyter_shows_one_line_and_no_traceback(tmp_path):
+    cell = "from agentlib import LLM\nLLM('gpt-x').chat([])"  # in a process of its own: a shell replaces __main__
+    environ = os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-m", "IPython", "--quick", "-c", cell], env=environ, cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
+    assert (done.stdout + done.stderr).strip() == (
         "LLMError (no_key): there is no key for 'gpt-x'; set OPENAI_API_KEY in .env, "
         "or set AGENTLIB_MODEL=offline to go on without it"
     )
@@ -427,7 +423,7 @@ def test_what_is_given_wins_over_all_settings(server, tmp_path):
     assert server.received[0][2]["model"] == "gpt-x"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])  # editors on Windows add a mark
 def test_an_env_file_of_any_editor_is_read(tmp_path, encoding):
     (tmp_path / ".env").write_bytes("AGENTLIB_MODEL=größer\r\n".encode(encoding))
     assert LLM().model == "größer"

@@ -451,6 +451,7 @@ WANTED = '{"name": "tool_name", "arguments": {…}}'
         ('{"tool_calls": [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {}}]}',
          "its JSON asks for several actions at once; write one"),
         ("Action: f(" + "1, " * 4000 + ")", "the arguments are longer than 8000 characters"),
+        ('Action: f\nAction Input: {"a": "' + "x" * 8000 + '"}', "the arguments are longer than 8000 characters"),
         ("Action: f\nAction Input: " + "x" * 8001, "the arguments are longer than 8000 characters"),
     ],
 )  # fmt: skip
