@@ -154,12 +154,13 @@ def _amount(text: str, depth: int) -> Need | None:
 
 def _shared(groups: tuple[str, ...]) -> list[str]:
     """Give a second operand the head of the first: 'the population of Oslo' and 'Rome'."""
-    head = re.match(r"(?:the )?(.+? (?:of|in)) (?=[A-Z])", groups[0])
+    head = re.match(r"(?:the )?(.+? (?:of|in)) (?=[A-Z])", groups[0]) or re.match(r"([a-z ]+? (?:of|in)) (?=[a-z ]+$)",
+                                                                                  groups[0])
     if not head:
         return list(groups)
     lead = head.group(1)
     return [groups[0],
-            *(re.sub(r"^(?:(?:that )?of |in )?(?=[A-Z])", lambda _: f"{lead} ", part) for part in groups[1:])]
+            *(re.sub(r"^(?:(?:that )?of |in )?(?=[A-Z]|[a-z]+$)", lambda _: f"{lead} ", part) for part in groups[1:])]
 
 
 def _joined(template: str, parts: list[Need], unit: str) -> Formula:

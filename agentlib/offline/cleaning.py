@@ -31,7 +31,7 @@ def normal(text: str) -> str:
     text = re.sub(r"\b(what|who|where|when|how|it|that|there|weather)'s\b", r"\1 is", text, flags=re.I)
     text = re.sub(r" (?:currently|actually|presently|nowadays|else) (?=\w)", " ", text)
     text = _IN_PLACE.sub(r"\g<wh> \g<be> \g<x> \g<verb>", text)  # 'Boeing is led by whom' is 'by whom is Boeing led'
-    text = re.sub(r"\b(?:the )?(?:(?:full )?name|title) of (?=the |[A-Z].*'s )", "", text)
+    text = re.sub(r"\b(?:the )?(?:(?:full )?name|title) of (?=the |.*'s )", "", text)
     before = None
     while before != text:
         before, text = text, without_tail(_POLITE.sub("", text)).strip(" ?!.,")

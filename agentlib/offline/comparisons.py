@@ -82,7 +82,7 @@ def _pick(word: str, listed: str, text: str) -> Need | None:
     separators = r",? or |, " if " or " in listed else r",? and |, "
     parts = [part.strip(" ,?.:") for part in re.split(separators, listed)]
     parts = [re.sub(r"^(?:in|at|of|on|is it in|that of) ", "", part) for part in parts if part]
-    if len(parts) < 2 or not all(re.search(r"[A-Z0-9]", part) for part in parts):
+    if len(parts) < 2 or not (text == text.lower() or all(re.search(r"[A-Z0-9]", part) for part in parts)):
         return None
     things, measures = measured(word, tuple(parts), text)
     return Pick(word, WORDS_OF_DEGREE[word][1], things, measures)

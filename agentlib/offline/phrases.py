@@ -11,6 +11,7 @@ from .cleaning import without_tail
 from .needs import Fact, Name, Need, Weather
 from .patterns import nouns, questions
 from .relations import BY_NAME
+from .words import may_name
 
 WEATHER = {
     "temperature": "temperature", "air temperature": "temperature", "weather": "all", "weather like": "all",
@@ -130,7 +131,7 @@ def _compound(text: str, depth: int) -> Need | None:
     parts = text.split(" ")
     for cut in range(max(1, len(parts) - 3), len(parts)):
         head, noun = " ".join(parts[:cut]), " ".join(parts[cut:])
-        if not re.match("[A-Z0-9]", head) or (noun[:1].isupper() and not noun.isupper()):
+        if not may_name(head) or (noun[:1].isupper() and not noun.isupper()):
             continue
         if noun.lower() in WEATHER:
             return Weather(WEATHER[noun.lower()], noun_phrase(head, depth + 1))

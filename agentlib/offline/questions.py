@@ -10,6 +10,7 @@ from .conversation import Turn, follow_up, names_in, with_names
 from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Talk, Weather
 from .phrases import DEPTH, WEATHER, ask, noun_phrase, relation_of
 from .relations import BY_NAME
+from .words import may_name
 
 _TURNS = 4  # earlier turns that a question may lean on
 _REPEAT = (r"(?:please )?(?:say|repeat|write|print|reply with|answer with) ?(?:the words?|exactly|only|just)?:? "
@@ -102,7 +103,7 @@ def _which_thing(text: str, depth: int) -> Need | None:
         known = relation_of(noun)
         if known:
             return Fact(known[0], inner, known[1], noun)
-        if isinstance(inner, Fact) or (isinstance(inner, Name) and re.match("[A-Z0-9]", inner.text)):
+        if isinstance(inner, Fact) or (isinstance(inner, Name) and may_name(inner.text)):
             return Fact(noun, inner, "number" if text.lower().startswith("how many") else "thing", noun)
     return None
 
@@ -127,7 +128,7 @@ def _claim(text: str, depth: int) -> Need | None:
         groups = found.groupdict()
         verb = groups.get("v", "").lower()
         fact = ask(question.format(**{**groups, "v": _PAST.get(verb, verb)}), depth + 1)
-        if isinstance(fact, Fact) and fact.relation in BY_NAME and re.match(r"[A-Z0-9]", groups["a"]):
+        if isinstance(fact, Fact) and fact.relation in BY_NAME and may_name(groups["a"]):
             return Claim(fact, groups["a"])
     return None
 

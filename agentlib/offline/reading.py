@@ -12,10 +12,10 @@ from .notes import Note
 
 _LABEL = re.compile(r"^[ \t*#]*(Question|Thought|Action Input|Action|Observation|Final Answer|Answer|Format error)"
                     r"[ \t*]*[:：][ \t*]*", re.M | re.I)
-_SIGNATURE = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*"
+_SIGNATURE = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*"
                         r"\s*\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)[`*]*"
                         r"(?:\s*->\s*\w+)?\s*[:：–—-]*\s*(.*)$", re.M)
-_NAMED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*\s*[:：]\s*(.+)$", re.M)
+_NAMED = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*\s*[:：]\s*(.+)$", re.M)
 _MOST_BRACKETS = 200  # so many places where JSON might start are tried
 _PAIR = re.compile(r"([A-Za-z_]\w*)\s*[=:]\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^,()]+))")
 
@@ -55,7 +55,6 @@ class Reading:
     action_style: str  # call, json or input
     steps: tuple[Step, ...]
     notes: tuple[Note, ...]  # thoughts and observations in their order
-    had_format_error: bool
     seed: int
 
 
@@ -68,7 +67,7 @@ def read(messages: list[dict], seed: int) -> Reading:
     labels = {m.group(1).lower() for m in _LABEL.finditer(instructions)}
     tools = _tools(instructions)
     return Reading(question, earlier, tools, bool(labels & {"action", "final answer"}), "thought" in labels,
-                   _style(instructions), steps, notes, bool(lines) and lines[-1][0] == "format error", seed)
+                   _style(instructions), steps, notes, seed)
 
 
 def text_of(message: dict) -> str:
@@ -100,6 +99,8 @@ def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
 def _labelled(text: str, unlabelled: str) -> tuple[tuple[str, str], ...]:
     """Cut a text at its labels; what stands before the first gets the given label."""
     marks = list(_LABEL.finditer(text))
+    if unlabelled == "user" and marks and marks[0].start() == 0 and marks[0].group(1).lower() == "observation":
+        marks = marks[:1]  # a tool may return anything, also text that looks like labels
     first = text[: marks[0].start()] if marks else text
     lines = [(unlabelled, first.strip())] if first.strip() or not marks else []
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
@@ -211,10 +212,9 @@ def _from_json(text: str) -> list[Tool]:
 def tool_from_schema(item: object) -> Tool | None:
     """Read one tool of the API's own layout."""
     body = item.get("function", item) if isinstance(item, dict) else None
-    if not isinstance(body, dict) or not isinstance(body.get("name"), str) or not isinstance(body.get("parameters"),
-                                                                                             dict):
+    schema = body.get("parameters") if isinstance(body, dict) else None
+    if not isinstance(schema, dict) or not isinstance(body.get("name"), str):
         return None
-    schema = body["parameters"]
     properties = schema.get("properties") if isinstance(schema.get("properties"), dict) else schema
     required = schema.get("required") if isinstance(schema.get("required"), list) else list(properties)
     return Tool(body["name"], tuple(str(name) for name in required), str(body.get("description") or ""))
@@ -222,6 +222,7 @@ def tool_from_schema(item: object) -> Tool | None:
 
 def _style(instructions: str) -> str:
     """Say how the prompt's own example writes an action: a call, JSON, or a separate input line."""
-    if re.search(r"^\s*Action Input\s*[:：]", instructions, re.M | re.I):
+    if re.search(r"^[ \t]*Action Input\s*[:：]", instructions, re.M | re.I):
         return "input"
-    return "json" if re.search(r"^\s*Action\s*[:：]\s*`{0,3}(?:json)?\s*\{", instructions, re.M | re.I) else "call"
+    shows_json = re.search(r"^[ \t]*Action[ \t]*[:：]\s*`{0,3}(?:json)?\s*\{", instructions, re.M | re.I)
+    return "json" if shows_json else "call"

@@ -18,7 +18,7 @@ from .thinking import think
 from .wording import answer_of, thought_of
 from .words import plain
 
-_LABELS = re.compile(r"\b(question|thought|action|action input|observation|final answer)\s*[:：]", re.I)
+_LABELS = re.compile(r"(question|thought|action|action input|observation|final answer)\s*[:：]", re.I)
 _MOST_INVENTED = 8  # so many observations it makes up in a row when nothing stops it
 
 

@@ -21,8 +21,10 @@ _TALK = {
     "feeling": ("I am a set of rules, so always the same. What would you like to know?",), "self": (NOTICE,),
 }
 _NEED = ("I need {what}.", "I have to find {what}.", "What I need is {what}.")
+_FIRST = ("First I need {what}.", "I have to start with {what}.", "The first thing I need is {what}.")
 _NEXT = ("Next I need {what}.", "Now I have to find {what}.", "What I need next is {what}.")
 _MISSED = ("That does not give {what}. I ask in other words.", "I do not see {what} there, so I try another wording.")
+_MEASURED = ("temperature", "wind", "humidity", "all")
 _LONG = 7  # a value of more words is a sentence of its own
 _DONE = ("That answers the question.", "This is what was asked for.", "Now I know the answer.")
 
@@ -32,7 +34,7 @@ def thought_of(conclusion: Conclusion) -> str:
     mind, result = conclusion.mind, conclusion.outcome
     reading = mind.reading
     if isinstance(result, Want):
-        follows = _plan(mind, result)
+        follows = _plan(mind, result, conclusion.need)
     elif isinstance(result, Lost):
         verb = "could not find" if reading.tools else "do not know"
         follows = f"I {verb} {result.what}." if result.what else "I have no rule and no tool for this."
@@ -43,12 +45,13 @@ def thought_of(conclusion: Conclusion) -> str:
     return " ".join([*(sentence(fact_text(found)) for found in _new(mind)), follows])
 
 
-def _plan(mind: Mind, want: Want) -> str:
+def _plan(mind: Mind, want: Want, whole: Need) -> str:
     """Word what the model does next, and why."""
     reading, what = mind.reading, described(want.need, want.subject)
     again = not _new(mind) and what.lower() in _said_before(mind)
     if not (reading.steps and again):
-        return choose(reading.seed, f"need{len(reading.steps)}", _NEXT if reading.steps else _NEED).format(what=what)
+        ways = _NEXT if reading.steps else _NEED if want.need == whole else _FIRST
+        return choose(reading.seed, f"need{len(reading.steps)}", ways).format(what=what)
     if reading.notes[-1].is_error:
         return f"The tool refused: {first_line(reading.notes[-1].text)} I try in another way. I still need {what}."
     return choose(reading.seed, f"missed{len(reading.steps)}", _MISSED).format(what=what)
@@ -83,7 +86,7 @@ def fact_text(found: Found) -> str:
     """Word one settled fact: 'the CEO of DeepMind is Demis Hassabis'."""
     need, subject, value = found.need, found.subject, found.value.text
     match need:
-        case Weather(what):
+        case Weather(what) if what in _MEASURED:
             return f"the {what if what in ('temperature', 'wind', 'humidity') else 'weather'} in {subject} is {value}"
         case Name():
             return f"{subject} is {value}"
@@ -131,15 +134,17 @@ def _answer(need: Need, value: Value, mind: Mind) -> str:
             return " ".join(sentence(_answer(part, each, mind)) for part, each in answers)
         case Formula():
             shown = "; ".join(found.value.text for found in mind.trail if _is_measure(found))
-            return f"{value.text} ({shown})" if shown else choose(seed,
-                                                                  "sum", (value.text, f"The result is {value.text}"))
+            result = choose(seed, "sum", (value.text, f"The result is {value.text}"))
+            return f"{value.text} ({shown})" if shown else result
+        case Weather(what) if what not in _MEASURED:  # yes or no
+            return value.text
     found = next((one for one in reversed(mind.trail) if one.value == value), None)
-    if found is None or value.text.startswith(("Yes", "No")):
+    if found is None:
         return value.text
     text = fact_text(found)
-    before = mind.trail[-2] if len(mind.trail) > 1 else None
-    if before and isinstance(before.need,
-                             Fact) and before.need.kind == "person" and before.value.first == found.subject:
+    before = mind.trail[-2] if len(mind.trail) > 1 else found
+    through = isinstance(before.need, Fact) and before.need.kind == "person" and before.value.first == found.subject
+    if through:
         whole = text.replace(found.subject, f"{found.subject}, {described(before.need, before.subject)},", 1)
         return choose(seed, "chain", (text, whole))
     return text if found.from_memory else choose(seed, "fact", (text, text, f"According to what I found, {text}"))

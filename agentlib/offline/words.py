@@ -83,6 +83,11 @@ def same_name(title: str, name: str) -> bool:
     return whole[-len(part):] == part and not re.search(r" (?:of|for|in|de) ", title.lower())
 
 
+def may_name(text: str) -> bool:
+    """Say whether a text may be a name: it has a capital or a digit, or was typed without any capitals."""
+    return bool(re.search(r"[A-Z0-9]", text)) or text == text.lower()
+
+
 def undated(name: str) -> tuple[str, str]:
     """Split a name and its year: 'Nobel Prize in Physics in 1921'; the year is empty if there is none."""
     found = re.fullmatch(r"(.+?)(?: (?:in|of|for))? (\d{4})", name)
