@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+NEWEST_TESTED = (3, 13)  # of the versions of Python
+
 
 def direct_requirements(pyproject: Path, extras: Sequence[str] = ()) -> list[str]:
     """Read the direct dependencies from pyproject.toml, with those of the `extras`."""
