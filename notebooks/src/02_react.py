@@ -16,7 +16,7 @@
 # **The question.** A language model writes text and nothing else. How does it come to look things up, use what it
 # found, and stop when it knows enough?
 #
-# **You will build** an agent in about fifty lines: a prompt, a parser, a loop. Then you will find your own loop again
+# **You will build** an agent in fewer than fifty lines: a prompt, a parser, a loop. Then you will find your own loop again
 # inside `agentlib`, prove that both do the same, and step through a run in both directions.
 #
 # **Time:** about an hour. **You need:** Python, and no experience with agents.
@@ -33,7 +33,7 @@
 #
 # The model writes the thoughts and the actions. We run the tools and write the observations. That division of labour
 # is ReAct (Yao et al. 2022, [arXiv:2210.03629](https://arxiv.org/abs/2210.03629)), and the
-# same loop runs under function calling, which lesson 04 builds.
+# same loop runs under other ways to call tools.
 
 # %%
 from agentlib import LLM
@@ -53,6 +53,7 @@ llm
 
 # %%
 QUESTION = "Which university did the CEO of Intel attend?"
+print(QUESTION)
 
 # %% [markdown]
 # A tool is an ordinary function. These three look into a small world that comes with the course: an encyclopedia,
@@ -187,7 +188,7 @@ print("finish_reason without a stop word:", offline.chat(opening(PROMPT, QUESTIO
 # ## 5 · One turn by hand
 #
 # Three small steps lead from the reply to the next request. First, find the action in the text. A regular expression
-# will do for a reply that keeps to the format; lesson 03 is about those that do not.
+# will do for a reply that keeps to the format. Section 10 shows one that does not.
 
 # %%
 import re
@@ -267,9 +268,13 @@ sum(len(inspect.getsource(function).splitlines()) for function in functions) + l
 # A helper prints a run, without the first two messages and the lists of further titles.
 
 # %%
+from textwrap import fill
+
+
 def show(messages):
     for message in messages[2:]:
-        print(message["content"].split("\nSee also:")[0], end="\n\n")
+        lines = message["content"].split("\nSee also:")[0].splitlines()
+        print(*[fill(line, 100) for line in lines], sep="\n", end="\n\n")
 
 
 show(react(PROMPT, QUESTION))
@@ -487,7 +492,7 @@ for event in other.events:
 # %% [markdown]
 # One false line, and every later thought was built on it. The search after it was real, its result was true, and the
 # answer is nonsense with a source. An agent believes its observations; a wrong early step is paid for by all that
-# follow. Lesson 03 measures how fast this grows.
+# follow.
 #
 # The old run is as it was: a fork is a new state, made from an old one that cannot change.
 
@@ -551,14 +556,25 @@ print(f"the last request is {sizes[-1] / sizes[0]:.1f} times the first")
 print(f"all requests together are {sum(sizes) / sizes[-1]:.1f} times the last")
 
 # %% [markdown]
-# With observations of about equal length, the size of a request grows by the same amount each time, so the sum grows
-# with the square of the number of steps: twice the steps cost about four times the tokens. Limits on iterations and
-# on the length of observations are there for this reason, too. (`agentlib` cuts an observation at 4,000 characters in
-# the message, and keeps all of it in the event.)
+# Four calls are too few to see where this leads. The stuck model from section 9 makes runs of any length:
 #
-# *Measured on the offline model, whose token count is an approximation. The shape of the curve comes from the
-# protocol and
-# is the same with every model; the numbers are not.*
+# > **Predict.** Twice the steps: how many times the characters sent, in all?
+
+# %%
+for steps in [10, 20, 40, 80]:
+    scripted = ScriptedLLM([STUCK] * steps)
+    ReAct(scripted, tools=TOOLS.values(), max_iterations=steps).run(QUESTION)
+    sent = sum(len(message["content"]) for request in scripted.requests for message in request["messages"])
+    print(f"{steps:3} steps: {sent:9,} characters")
+
+# %% [markdown]
+# Each request is longer than the last by one turn, so the sum grows with the square of the number of steps: in the end,
+# twice the steps send almost four times as much. This is one reason for a limit on iterations, and for another on the
+# length of an observation. (`agentlib` shortens one of more than 4,000 characters in the message, and keeps all of
+# it in the event.)
+#
+# *Measured on the offline model and a script. The shape comes from the protocol and is the same with every model; the
+# numbers are not.*
 #
 # ## Recap
 #
