@@ -11,13 +11,14 @@ import subprocess
 import sys
 import time
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import nbformat.sign
 import pytest
 
-from agentlib import ReAct, ScriptedLLM, Stepper
+from agentlib import Message, ReAct, ScriptedLLM, State, Stepper
 
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -333,6 +334,21 @@ def test_steps_go_on_when_the_kernel_is_new(page, stepper):
     stepper.says("Who leads it?")
     stepper.press_in_vain("step:not([hidden]) .als-edit >> nth=0")
     stepper.root.locator(".als-line", has_text="this cell has to be run again").wait_for()
+
+
+def test_a_request_that_was_rewritten_is_shown_as_it_was_sent(browser):
+    first = State(GOAL, tuple(Message("user", text) for text in ("a", "b", "c")))
+    second = first.add(Message("assistant", "d"))
+    shorter = (Message("user", "a"), Message("user", "b and c, in short"), Message("user", "e"))
+    third = replace(second, messages=(*shorter, Message("assistant", "f")))  # a guard cut it before the model was asked
+    page = browser.new_page()
+    page.set_content(Stepper([first, second, third])._repr_mimebundle_()["text/html"])
+    page.click(".als-last")
+    page.click(".als-step:not([hidden]) .als-earlier summary")
+    page.wait_for_selector(".als-step:not([hidden]) .als-earlier .als-text")
+    sent = page.locator(".als-step:not([hidden]) .als-column >> nth=0").locator(".als-text").all_inner_texts()
+    assert sent == ["a", "b and c, in short", "e"]
+    page.close()
 
 
 HOSTILE = "</script></style><img src=x onerror='window.harmed = 1'><script>window.harmed = 2</script>"

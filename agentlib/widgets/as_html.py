@@ -32,7 +32,7 @@ def page(runs: Sequence, *, can_edit: bool) -> str:
 
 def twin(runs: Sequence, *, can_edit: bool) -> str:
     """Give the page with its style, and the script that turns it into a stepper where scripts run."""
-    script = f"(() => {{\n{asset('stepper.js')}\n{MOUNT}\n}})();"
+    script = f"(() => {{\n{asset('parts.js')}\n{asset('stepper.js')}\n{MOUNT}\n}})();"
     style = f"<style>\n{asset('stepper.css')}</style>"
     return f"{style}\n{page(runs, can_edit=can_edit)}\n<script>\n{script}\n</script>"
 
@@ -43,14 +43,15 @@ def step(states: Sequence[State], number: int) -> str:
     flags = " ".join(name for name, on in (("edited", of.edited), ("faulty", of.faulty)) if on)
     data = {"kind": of.kind, "label": of.label, "flags": flags, "ahead": of.ahead}
     attributes = "".join(f' data-{name}="{_text(value)}"' for name, value in data.items() if value)
-    columns = _pair(_sent(of), _answered(of) + _events(of) + _dropped(of))
+    asked = bool(of.asked or of.reply)
+    left, right = (_sent(of), _answered(of) + _events(of) + _added(of)) if asked else (_events(of), _added(of))
     head = (
         f'<span class="als-number">Step {number}</span> <span class="als-title">{_text(of.title)}</span> '
         f'<span class="als-status">{_text(of.status)}</span>'
     )
     return (
         f'<details class="als-step"{attributes}><summary class="als-head">{head}</summary>\n'
-        f"{_counters(of)}\n{columns}</details>\n"
+        f"{_counters(of)}{_removed(of)}\n{_pair(left, right)}</details>\n"
     )
 
 
@@ -63,8 +64,8 @@ def _run(run, number: int, runs: Sequence) -> str:
     parent = "" if run.parent is None else f' data-parent="{run.parent}"'
     note = ""
     if run.shared:
-        same = "step 0 is" if run.shared == 1 else f"steps 0 to {run.shared - 1} are"
-        note = f": {same} those of {runs[run.parent].label}".replace("is those", "is that")
+        same = "step 0 is that" if run.shared == 1 else f"steps 0 to {run.shared - 1} are those"
+        note = f": {same} of {runs[run.parent].label}"
     title = f'<div class="als-run-title">{_text(run.label)}{_text(note)}</div>\n' if len(runs) > 1 else ""
     goal = f'<div class="als-goal"><span class="als-q">Question</span> {_text(run.states[0].goal)}</div>\n'
     steps = "".join(step(run.states, i) for i in range(run.shared, len(run.states)))
@@ -88,30 +89,33 @@ def _pair(left: str, right: str) -> str:
 
 
 def _sent(of: Frame) -> str:
-    """Show what the model was sent, or, where it was not asked, what now stands ready for it."""
-    reply = of.reply[0] if of.reply else len(of.state.messages)
-    brought = [_message(index, message) for index, message in of.added if index < reply]
+    """Show what the model was sent: what earlier steps brought is only referred to."""
     if not of.asked:
-        return _section("Added to the messages" if of.before else "Ready for the model", "".join(brought))
+        return ""
     count = f"{of.asked} message{'s' * (of.asked != 1)}, {of.asked - of.known} new"
     fresh = ", ".join(message.role for message in of.state.messages[of.known : of.asked])
     refs = f'<div class="als-refs" data-asked="{of.asked}" data-known="{of.known}">{_text(f"New: {fresh}.")} '
     refs += "Each message stands in the step that brought it.</div>"
-    title = "Would have been sent" if of.edited else "Sent to the model"
-    return _section(f"{title}: {count}", refs + "".join(brought))
+    brought = "".join(_message(index, message) for index, message in of.added if index < of.asked)
+    return _section(f"{'Would have been sent' if of.edited else 'Sent to the model'}: {count}", refs + brought)
 
 
 def _answered(of: Frame) -> str:
-    """Show the whole reply, with what was discarded of it marked, and what was added to the messages after it."""
+    """Show the whole reply, with what was discarded of it marked."""
     if of.reply is None:
         return ""
     index, raw = of.reply
     message = of.state.messages[index]
     body = _reply(raw, message.content or "") + _extras(message)
-    after = "".join(_message(number, message) for number, message in of.added if number > index)
-    title = "Written in place of the reply" if of.edited else "Answered, as it came"
     shown = f'<div class="als-message als-raw" data-m="{index}" data-role="{_text(message.role)}">{body}</div>'
-    return _section(title, shown) + (_section("Added to the messages", after) if after else "")
+    return _section("Written in place of the reply" if of.edited else "Answered, as it came", shown)
+
+
+def _added(of: Frame) -> str:
+    """Show the messages that the step brought, but for those of its own request and the reply."""
+    first = of.reply[0] + 1 if of.reply else of.asked
+    brought = [_message(index, message) for index, message in of.added if index >= first]
+    return _section("Added to the messages" if of.before else "Ready for the model", "".join(brought))
 
 
 def _reply(raw: str, accepted: str) -> str:
@@ -179,7 +183,7 @@ def _is_shortened(state: State, event: Event) -> bool:
     return event.text not in (state.messages[event.message].content or "")
 
 
-def _dropped(of: Frame) -> str:
+def _removed(of: Frame) -> str:
     if not of.removed:
         return ""
     return f'<div class="als-note">{of.removed} message{"s" * (of.removed != 1)} of the step before: taken away.</div>'

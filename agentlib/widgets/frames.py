@@ -33,7 +33,7 @@ class Frame:
     number: int
     before: State | None
     state: State
-    kind: str  # start, think, answer, act, turn, stop or step
+    kind: str  # start, think, answer, act, turn, wait, stop or step
     asked: int
     known: int
     added: tuple[tuple[int, Message], ...]
@@ -68,12 +68,14 @@ class Frame:
         """A word or two for the mark of this step."""
         if self.kind == "act":
             return ", ".join(dict.fromkeys(call_of(self.state, e).name for e in self.events if _is_result(e)))
-        return str(self.state.status) if self.kind == "stop" else self.kind
+        return str(self.state.status) if self.kind in ("stop", "wait") else self.kind
 
     @property
     def title(self) -> str:
         """A short sentence: what happened."""
-        return f"{_happened(self)}{' A person wrote it.' if self.edited else ''}"
+        if self.edited and self.before is not None:
+            return f"A person wrote this {f'result of {self.label}' if self.kind == 'act' else 'reply'}."
+        return _happened(self)
 
     @property
     def ahead(self) -> str:
@@ -85,9 +87,9 @@ class Frame:
 
     @property
     def reply(self) -> tuple[int, str] | None:
-        """The index of the message that holds the model's reply, and the whole reply as it came."""
+        """The index of the message that holds the reply of this step, and the whole reply as it came."""
         index = _reply_index(self.state, self.added)
-        if index is None:
+        if index is None or self.before is None:
             return None
         raws = (getattr(event, "raw", "") for event in self.events if event.message == index)
         return index, next(filter(None, raws), self.state.messages[index].content)
@@ -145,8 +147,6 @@ def split_reply(raw: str, accepted: str) -> tuple[str, str, str] | None:
 
 def edits(of: Frame) -> dict[int, str]:
     """Say which of the frame's events a fork can change: their positions, and what the fork calls them."""
-    if of.before is None and not of.state.iterations and not of.events:
-        return {}
     found = {}
     for position, event in enumerate(of.events):
         field = next((name for cls, name in EDITABLE.items() if isinstance(event, cls)), None)
@@ -177,7 +177,7 @@ def _kind(before: State | None, state: State, events: tuple[Event, ...], request
     if any(map(_is_result, events)):
         return "act"
     if state.status is not before.status:
-        return "turn" if state.status is Status.RUNNING else "stop"
+        return {Status.RUNNING: "turn", Status.WAITING: "wait"}.get(state.status, "stop")
     return "step"
 
 
@@ -198,10 +198,10 @@ def _happened(of: Frame) -> str:
             return "The model replies."
         case "act":
             failed = any(getattr(event, "is_error", False) for event in of.events)
-            return f"{of.label} {'gave an error' if failed else 'was run'}."
+            return f"Ran {of.label}{', which gave an error' if failed else ''}."
         case "turn":
             return "A new turn of the user."
-        case "stop":
+        case "stop" | "wait":
             return f"The run is {of.state.status}: {of.state.reason}."
     return "The state changed."
 

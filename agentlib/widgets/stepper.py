@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ class Run:
     """One run of a Stepper. A fork shares its first `shared` states with the run `parent`."""
 
     label: str
-    states: list[State] = field(default_factory=list)
+    states: list[State]
     parent: int | None = None
     shared: int = 0
 
