@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "tests" / "harness"))
@@ -31,6 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(ipython.cleanup)
     os.environ["IPYTHONDIR"] = ipython.name
     offline_only.block_network()
+    # The same examples in every run; a slow machine is no failure.
+    hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+    hypothesis.settings.load_profile("repeatable")
     config.option.nbval = False  # The hook below collects the notebooks, also where nbval is loaded as a plugin.
 
 

@@ -20,6 +20,7 @@ _HOMES = {
     "Reply": "llm",
     "ScriptedLLM": "llm",
     "State": "state",
+    "StateError": "state",
     "Status": "state",
     "Stepper": "widgets",
     "Thought": "state",

@@ -111,8 +111,7 @@ class Toolbox:
         try:
             return Outcome(_to_text(_finished(tool.function(**values))), "ok", repairs)
         except Exception as error:  # whatever a tool raises is for the model; KeyboardInterrupt is for the person
-            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            return Outcome(f"Error: {said}", "tool_error", repairs)
+            return Outcome(f"Error: {_said(error)}", "tool_error", repairs)
 
 
 def shorten(text: str, limit: int = MAX_OBSERVATION) -> str:
@@ -147,6 +146,14 @@ def _finished(result: Any) -> Any:
 
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, wait()).result()
+
+
+def _said(error: Exception) -> str:
+    try:
+        text = str(error)
+    except Exception:  # a class of the tool's own may fail at this, too
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _to_text(result: Any) -> str:

@@ -494,3 +494,15 @@ def test_no_text_in_place_of_arguments_breaks_a_run(text):
 def test_fitting_arguments_arrive_as_they_are(n, x, b, s):
     outcome = run(scalars, {"n": n, "x": x, "b": b, "s": s, "u": s})
     assert (json.loads(outcome.text), outcome.repairs) == ([n, x, b, s, s], ())
+
+
+def test_an_exception_that_cannot_say_what_it_is_becomes_an_observation_all_the_same():
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def fail() -> str:
+        """Fail."""
+        raise Mute
+
+    assert Toolbox([fail]).run("fail", "{}").text == "Error: Mute"

@@ -16,8 +16,8 @@
 # **The question.** A language model writes text and nothing else. How does it come to look things up, use what it
 # found, and stop when it knows enough?
 #
-# **You will build** an agent in fewer than fifty lines: a prompt, a parser, a loop. Then you will find your own loop again
-# inside `agentlib`, prove that both do the same, and step through a run in both directions.
+# **You will build** an agent in fewer than fifty lines: a prompt, a parser, a loop. Then you will find your own loop
+# again inside `agentlib`, prove that both do the same, and step through a run in both directions.
 #
 # **Time:** about an hour. **You need:** Python, and no experience with agents.
 
