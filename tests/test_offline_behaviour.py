@@ -34,6 +34,11 @@ def test_an_edited_temperature_changes_the_answer():
     assert answer.startswith("Beijing") and "40 °C" in answer
 
 
+def test_a_report_on_another_city_is_not_taken_for_the_one_that_was_asked_for():
+    answer, _ = run(WARMER, edit=lambda text: "It is 40 degrees in Beijing.")
+    assert "could not find the weather in Shanghai" in answer and "40 °C" in answer
+
+
 def test_an_edited_ceo_is_the_one_whose_university_is_looked_up():
     answer, messages = run(UNIVERSITY, edit=lambda text: text.replace("CEO is Demis Hassabis", "CEO is Tim Cook"))
     assert actions(messages)[1] == 'search(query="Tim Cook university")'

@@ -32,6 +32,7 @@ _OPERATIONS = (
     (r"half(?: of)? (.+)", "{0} / 2", ""),
     (r"(?:a |one )?third of (.+)", "{0} / 3", ""),
     (r"(?:a |one )?quarter of (.+)", "{0} / 4", ""),
+    (r"(\d+ ?/ ?\d+) of (.+)", "{0} * {1}", ""),
     (r"(.+?) ?(?:%|percent|per cent) of (.+)", "{0} / 100 * {1}", ""),
     (r"square root of (.+)", "sqrt({0})", ""),
     (r"square of (.+)", "{0} ** 2", ""),

@@ -12,10 +12,11 @@ _POLITE = re.compile(
     r"|evaluate"
     r"|state) (?!me\b)"
     r"|i(?: would like|'d like| want| need) to know[, ]+|i wonder[, ]+|do you (?:happen to )?know[, ]+|what do (?:you"
-    r"|we|i) get if (?:you|we|i) |take (?=\d)"
+    r"|we|i) get if (?:you|we|i) |take (?=\d)|convert (?=the |\d|[A-Z])"
     r"|quick question[:,] |question: |using the tools[, ]+|what do you think[,:] )", re.I)
 _TAIL = re.compile(
-    r"(?:,? (?:please|right now|at the moment|today|now|currently|tonight|tomorrow|this morning|these days|thanks"
+    r"(?:,? (?:please|right now|at the moment|today|now|currently|tonight|tomorrow|this morning|these days|nowadays"
+    r"|thanks"
     r"|thank you"
     r"|for me|exactly|again|in your opinion|and (?:tell|give) me the (?:result|answer)))+$", re.I)
 _IN_PLACE = re.compile(

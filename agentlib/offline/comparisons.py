@@ -42,9 +42,9 @@ def compare(text: str) -> Need | None:
     """Parse a comparison of two or more things, or the question by how much they differ."""
     found = _DEGREE.search(text)
     plain = re.fullmatch(r"(?:compare )?(?:the )?(?:weather|temperatures?) (?:in|of|between) "
-                         r"(.+? (?:and|or|with|to) .+)", text, re.I)
+                         r"(.+? (?:and|or|with|compared to) .+)", text, re.I)
     if plain and not found:
-        return _pick("warmer", re.sub(r" (?:with|to) ", " and ", plain.group(1)), text)
+        return _pick("warmer", re.sub(r" (?:with|compared to) ", " and ", plain.group(1)), text)
     if not found or re.match(r"how old|when |what year|in what year|in which year", text, re.I):
         return None
     word, before, after = found.group(1).lower(), text[: found.start()], text[found.end():]

@@ -66,7 +66,11 @@ def _stated(note: Note, relation: str, subject: str, noun: str, kind: str, loose
     if row is None:
         pattern = rf"(?i:\b{re.escape(noun)}s?(?: of [^.,]{{1,40}})? (?:is|are|was|were) (?:the )?)({MEASURE}|{NAME})"
         stated = next(filter(None, (re.search(pattern, part) for part in parts)), None)
-        return Value(stated.group(1), (stated.group(1),), number_in(stated.group(1))) if stated else None
+        if stated:
+            return Value(stated.group(1), (stated.group(1),), number_in(stated.group(1)))
+        is_it = re.compile(rf"(?:is|was) the {re.escape(noun)}\b", re.I)  # 'It is the highest mountain in the world'
+        fits = note.title and any(is_it.search(part) and mentions(part, subject) for part in note.sentences)
+        return Value(note.title, (note.title,)) if fits else None
     found = []
     for pattern in statements(relation):
         for part in parts:
@@ -108,7 +112,8 @@ def _by_kind(note: Note, relation: str, subject: str, noun: str, kind: str, loos
         return None  # a sentence that only mentions the subject may be about anything
     wanted = set(words(" ".join(row.nouns) if row else noun))
     parts = about(note, subject, loosely)
-    scored = [(len(wanted & set(words(part))), part) for part in parts]
+    head = set() if row else set(words(noun)[-1:])  # of 'tallest building' there must at least be a building
+    scored = [(len(wanted & set(words(part))), part) for part in parts if head <= set(words(part))]
     score, part = max(scored, key=lambda pair: pair[0], default=(0, ""))
     if not score:
         return None

@@ -11,7 +11,7 @@ from .cleaning import without_tail
 from .needs import Fact, Name, Need, Weather
 from .patterns import nouns, questions
 from .relations import BY_NAME
-from .words import may_name
+from .words import NAME, may_name
 
 WEATHER = {
     "temperature": "temperature", "air temperature": "temperature", "weather": "all", "weather like": "all",
@@ -29,6 +29,7 @@ _RELATIVE = (
     (r"(?:the )?(?:university|college|school) (?:where|at which|that|which|from which)? ?(?P<c>.+)",
      "which university {c}"),
     (rf"(?:the )?{_PERSON} (?:who|that|whom) (?P<c>.+)", "who {c}"),
+    (rf"(?:the )?{_PERSON} (?:leading|running|heading) (?P<c>.+)", "who leads {c}"),
     (r"(?:the )?(?:company|firm) (?P<c>(?:led|run|headed|managed|founded|started) by .+)", "which company is {c}"),
     (r"(?:the )?(?:company|firm|organisation|organization|group) (?:that|which|who) (?P<c>.+)", "which company {c}"),
     (r"(?:the )?(?:year|time|day) (?:when|in which|that)? ?(?P<c>.+)", "when {c}"),
@@ -40,6 +41,7 @@ _RELATIVE = (
 _NO_THING = re.compile(r"(?:is|was|are|were|did|does|do|has|by|in|at|on|used|spoken)\b",
                        re.I)  # what no thing starts with
 DEPTH = 7
+_MOST_WORDS = 20
 _OF_PLACES = ("capital", "currency", "language", "population")  # also said with 'in'
 _CLASSES = ("city", "town", "place", "country", "nation", "university", "college", "school")
 
@@ -72,6 +74,25 @@ def noun_phrase(text: str, depth: int = 0) -> Need:
         return Name(text)
     return (_weather_of(text, depth) or _relative(text, depth) or _relation_of(text, depth) or _possessive(text, depth)
             or _compound(text, depth) or Name(re.sub(_CLASS_BEFORE, "", text).strip("\"“” '")))
+
+
+def embedded(text: str) -> Need | None:
+    """Find a relation of a name somewhere in a question that is worded in an unknown way."""
+    parts = text.split(" ")[:_MOST_WORDS]
+    for start in range(len(parts)):
+        for end in range(len(parts), start + 1, -1):
+            phrase = re.sub(r"^the ", "", " ".join(parts[start:end]))
+            need = _possessive(phrase, 1) or _relation_of(phrase, 1)
+            if isinstance(need, Fact) and need.relation in BY_NAME and _is_plain(need.of):
+                return need
+    return None
+
+
+def _is_plain(need: Need) -> bool:
+    """Say whether a need is a name of capitalised words, or a relation of one."""
+    if isinstance(need, Fact):
+        return _is_plain(need.of)
+    return isinstance(need, Name) and bool(re.fullmatch(NAME, need.text))
 
 
 def relation_of(noun: str) -> tuple[str, str] | None:
@@ -145,7 +166,7 @@ def _relative(text: str, depth: int) -> Need | None:
     """'the city where DeepMind has its headquarters' asks 'in which city DeepMind has its headquarters'."""
     for pattern, question in _RELATIVE:
         found = re.fullmatch(pattern, text, re.I)
-        if found and (" " in found.group("c") or "whose" in pattern or " by " in pattern):
+        if found and (" " in found.group("c") or "? ?(?P<c>" not in pattern):
             need = ask(question.format(c=found.group("c")), depth + 1)
             if isinstance(need, Fact) and need.relation != "about" and need.relation in BY_NAME:
                 return need

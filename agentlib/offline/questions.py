@@ -8,10 +8,11 @@ from .cleaning import normal, without_tail
 from .comparisons import compare
 from .conversation import Turn, follow_up, names_in, with_names
 from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Talk, Weather
-from .phrases import DEPTH, WEATHER, ask, noun_phrase, relation_of
+from .phrases import DEPTH, WEATHER, ask, embedded, noun_phrase, relation_of
 from .relations import BY_NAME
 from .words import may_name
 
+_ASKS = re.compile(r"(?:who|what|which|where|when|in|at|from|[A-Z]\S*'s)\b", re.I)
 _TURNS = 4  # earlier turns that a question may lean on
 _REPEAT = (r"(?:please )?(?:say|repeat|write|print|reply with|answer with) ?(?:the words?|exactly|only|just)?:? "
            r"[\"'“‘](.+?)[\"'”’]?[.!]*")
@@ -21,6 +22,9 @@ _TALK = (
               r"|greet).{0,20}\b(?:hello|hi)\b.{0,40}"),
     ("bye", r"(?:bye|goodbye|good night|see you)\b.{0,20}"),
     ("feeling", r"how are you\b.{0,20}|how do you do"),
+    ("where", r"(?:what|how) is the (?:weather|temperature)(?: like)?|(?:is|will) it (?:be )?(?:raining|rain|cold|warm"
+              r"|hot|sunny|windy)"
+              r"|(?:do|should) i (?:need|take) an? (?:umbrella|coat|jacket)"),
     ("self", r"(?:what(?:'s| is) your name|who are you|what are you|are you (?:a |an )?(?:human|robot|real|llm"
              r"|language model|ai|chatgpt|gpt).{0,20}"
              r"|which model are you|what model .{0,20}|what can you do|what do you know|help|introduce yourself)"),
@@ -90,7 +94,8 @@ def parse(text: str, depth: int = 0) -> Need | None:
     if not text or depth > DEPTH:
         return None
     return (_two_questions(text, depth) or _age(text) or compare(text) or compute(text)
-            or _weather(text, depth) or _claim(text, depth) or ask(text, depth) or _which_thing(text, depth))
+            or _weather(text, depth) or _claim(text, depth) or ask(text, depth) or _which_thing(text, depth)
+            or (embedded(text) if _ASKS.match(text) and not depth else None))
 
 
 def _which_thing(text: str, depth: int) -> Need | None:

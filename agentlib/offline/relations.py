@@ -57,7 +57,8 @@ TABLE = (
               r"founders? (?:is|was|are|were) <list>", r"<list> (?:{found})\b"),
              "{x} was founded by {v}", r"(?:{found}|founder of) (?:the company )?{x}", many=True),
     Relation("founded", "year", ("founding year", "founding", "foundation", "establishment", "year of foundation"),
-             (r"{when} {be} {x} (?:{found})", r"{when} {do} .+? (?:{found}) {x}", r"{when} {x} {be} (?:{found})"),
+             (r"{when} did {x} come into (?:existence|being)", r"{when} {be} {x} (?:{found})",
+              r"{when} {do} .+? (?:{found}) {x}", r"{when} {x} {be} (?:{found})"),
              (r"(?:{found})\b[^.;]{0,60}? (?:in|on) (?:\d+ )?(?:[a-z]+ )?<year>", r"dates (?:from|back to) <year>"),
              "{x} was founded in {v}"),
     Relation("capital", "place", ("capital", "capital city"),
@@ -76,7 +77,7 @@ TABLE = (
               r"(?:headquartered|based) (?:in|at|near) <place>"),
              "the headquarters of {x} are in {v}"),
     Relation("owner", "thing", ("owner", "parent company", "parent", "mother company"),
-             (r"(?:{who}|which company|what company|what) (?:owns|bought|acquired) {x}",
+             (r"(?:{who}|(?:which|what) (?:company|firm)|what) (?:owns|bought|acquired) {x}",
               r"(?:{who}|which company|what company) {be} {x} (?:owned by|bought by|a (?:subsidiary|part) of)",
               r"(?:{who}|which company|what company) {do} {x} belong to",
               r"to (?:whom|which company|what company) does {x} belong",
@@ -90,7 +91,7 @@ TABLE = (
               r"|graduate from|graduated from|graduate|graduated|get (?:his|her|a) degree(?: from)?|train at"
               r"|go to (?:college|university|school)|went to (?:college|university|school)|educated at|learn)(?: at)?",
               r"{uni} {be} {x} (?:educated|a student|an alumnus|a graduate)(?: at| of)?",
-              r"{uni} {do} {x} (?:get|receive|earn|do) (?:his|her|a|the) (?:degree|phd|doctorate)(?: from| at)?"),
+              r"{uni} {do} {x} (?:get|receive|earn|do) (?:his|her|a|the) (?:degree|phd|doctorate|studies)(?: from)?"),
              (r"(?:studied|graduated|educated|student|degrees?|phd|doctorate|ph\.d\.|bachelor|master|mba|read"
               r" [a-z ]{3,40})"
               r"\b(?: [a-z]+\b){0,9}? (?:at|from|of) (?:the )?<list>", r"(?:attended|alumnus of|alumna of|graduate of)"
@@ -156,7 +157,7 @@ TABLE = (
              "{x} was completed in {v}"),
     Relation("began", "year", ("year",), (r"how old (?:is|are) {x}",),
              (r"(?:born|founded|published|established|created|written|completed|opened|built)\b[^;]{0,60}? <year>",),
-             "{x} dates from {v}"),
+             "the year for {x} is {v}"),
     Relation("works", "thing", ("novel", "book", "works", "books", "novels", "play"),
              (r"(?:what|which) (?:novel|novels|book|books|play|plays|works?)? ?(?:{do} )?{x} (?:write|wrote|written"
               r"|publish|published)",
@@ -164,7 +165,7 @@ TABLE = (
              (r"(?:wrote|author of) (?:the )?(?:[a-z]+ ){0,3}?<works>",), "{x} wrote {v}",
              r"(?:novel|book|play|poem|story|work)\b[^.]{0,30}? by {x}"),
     Relation("country", "place", ("country", "home country", "nation"), (), (), "{x} is in {v}"),
-    Relation("located", "place", ("city", "location", "place", "town", "site"),
+    Relation("located", "place", ("location", "city", "place", "town", "site"),
              (r"{where} {be} {x}(?: located| situated)?(?: in)?", r"{where} {x} {be}(?: located| situated)?(?: in)?",
               r"{where} (?:{do} )?{x} (?:lie|lies|stand|stands|belong to)(?: in)?",
               r"{where} can (?:i|one|you) find {x}"),

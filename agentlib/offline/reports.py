@@ -18,10 +18,16 @@ def weather(place: str, notes: tuple[Note, ...]) -> dict[str, Value] | None:
         if note.is_error or note.is_thought:
             continue
         named = [part for part in re.split(r"\n|;|(?<=[a-z%C])\.\s", note.text) if mentions(part, place)]
-        report = _read(" ".join(named) or note.text) if named or mentions(note.asked, place) else None
-        if report:
-            return report
+        if named or (mentions(note.asked, place) and not _is_about_another(note, place, notes)):
+            report = _read(" ".join(named) or note.text)
+            if report:
+                return report
     return None
+
+
+def _is_about_another(note: Note, place: str, notes: tuple[Note, ...]) -> bool:
+    """Say whether a report that does not name the place names another one that was asked about."""
+    return any(mentions(note.text, other.asked) for other in notes if other.asked and not mentions(other.asked, place))
 
 
 def _read(text: str) -> dict[str, Value] | None:

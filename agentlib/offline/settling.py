@@ -6,7 +6,7 @@ from .needs import Fact, Name, Need, Open, Weather
 from .notes import Note, Value
 from .reading import Step
 from .relations import BY_NAME
-from .words import fold, plain, same_name, undated, words
+from .words import fold, plain, same_name, undated, with_the, words
 
 _RAIN = "rain|drizzle|shower|storm"
 _SKY = {"rain": _RAIN, "umbrella": _RAIN, "snow": "snow", "sun": "sun|clear", "sunglasses": "sun|clear",
@@ -25,7 +25,7 @@ def described(need: Need, subject: str) -> str:
     if isinstance(need, Fact):
         if need.relation == "about":
             return f"an article on {subject}"
-        return f"the {need.asked if need.asked and need.relation in BY_NAME else noun_of(need)} of {subject}"
+        return f"the {need.asked if need.asked and need.relation in BY_NAME else noun_of(need)} of {with_the(subject)}"
     if isinstance(need, Open):
         return f"something on '{subject}'"
     return f"the weather in {subject}" if isinstance(need, Weather) else f"the result of {subject}"

@@ -10,7 +10,7 @@ from .outcomes import Found, Lost, Mind, Want
 from .relations import BY_NAME
 from .settling import described
 from .thinking import Conclusion
-from .words import choose
+from .words import choose, with_the
 
 NOTICE = ("I am the offline model of this course: a small set of rules, not a language model. With tools I can look up "
           "people, companies, universities, places, books and prizes, compare the weather of cities, and do sums. To "
@@ -19,6 +19,7 @@ _TALK = {
     "hello": ("Hello! What would you like to know?", "Hello! Ask me something."),
     "thanks": ("You are welcome.", "My pleasure."), "bye": ("Goodbye!", "Goodbye, and thank you."),
     "feeling": ("I am a set of rules, so always the same. What would you like to know?",), "self": (NOTICE,),
+    "where": ("For which city?", "Which city do you mean?"),
 }
 _NEED = ("I need {what}.", "I have to find {what}.", "What I need is {what}.")
 _FIRST = ("First I need {what}.", "I have to start with {what}.", "The first thing I need is {what}.")
@@ -97,14 +98,9 @@ def fact_text(found: Found) -> str:
             takes_the = row.kind in ("university", "place")
             return row.said.format(x=with_the(subject), v=with_the(value) if takes_the else value)
         case Fact(relation) if relation != "about" and len(value.split()) <= _LONG:
-            return f"the {relation} of {subject} is {value}"
+            number = "number of " if need.kind == "number" else ""
+            return f"the {number}{relation} of {with_the(subject)} is {value}"
     return value
-
-
-def with_the(name: str) -> str:
-    """Put 'the' before names that take it."""
-    return re.sub(r"(^|, | and )(?=(?:University|College|Institute) of |(?:\w+ ){1,2}Institute of|United (?:States"
-                  r"|Kingdom)|Netherlands|Czech)", r"\1the ", name)
 
 
 def sentence(text: str) -> str:

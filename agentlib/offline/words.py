@@ -121,3 +121,9 @@ def plain(number: float) -> str:
     """Write a number without needless digits: 21.0 is '21'."""
     rounded = round(number, 6)
     return str(int(rounded)) if rounded == int(rounded) else repr(rounded)
+
+
+def with_the(name: str) -> str:
+    """Put 'the' before names that take it."""
+    return re.sub(r"(^|, | and )(?=(?:University|College|Institute) of |(?:\w+ ){1,2}Institute of|United (?:States"
+                  r"|Kingdom)|Netherlands|Czech|world$)", r"\1the ", name)
