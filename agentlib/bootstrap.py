@@ -143,11 +143,8 @@ def has_pip(venv: Path) -> bool:
 
 def create(venv: Path) -> None:
     """Make an empty `.venv` with pip."""
-    if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
-        raise SetupError(
-            "this Python has no venv module, which makes environments. "
-            f"On Debian or Ubuntu: sudo apt install python{python_version()}-venv, then run the command again."
-        )
+    if lacks := missing_module():
+        raise SetupError(f"{lacks}, then run the command again.")
     if venv.exists():
         say(f"{venv} is incomplete, or its Python is another one or gone: it is made again.")
     say(f"Making {venv} with Python {python_version()}: some seconds.")
@@ -155,6 +152,16 @@ def create(venv: Path) -> None:
     check([python, "-m", "venv", "--clear", "--without-pip", venv], venv)
     (venv / "agentlib-setup").write_text(PIP_TO_COME, encoding="utf-8")
     check([*isolated(venv), "ensurepip"], venv)  # by itself, since venv hides what it says
+
+
+def missing_module() -> str:
+    """Say what to do where Python comes without the module that makes environments; nothing where it is there."""
+    if importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip"):
+        return ""
+    return (
+        "this Python has no venv module, which makes environments. "
+        f"On Debian or Ubuntu: sudo apt install python{python_version()}-venv"
+    )
 
 
 def check(command: Sequence[str | Path], venv: Path) -> None:
