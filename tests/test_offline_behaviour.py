@@ -256,10 +256,10 @@ def test_sums_in_the_head_go_wrong_when_they_are_long():
 
 
 @pytest.mark.parametrize(("question", "expected"), [
-    ("Which university did the CEO of Intel attend?", "Massachusetts Institute of Technology"), (UNIVERSITY,
-                                                                                                 "Cambridge"),
-    ("Where was the author of Norwegian Wood born?", "Kyoto"), ("How many people live in the capital of Norway?",
-                                                                "709,000"),
+    ("Which university did the CEO of Intel attend?", "Massachusetts Institute of Technology"),
+    (UNIVERSITY, "Cambridge"),
+    ("Where was the author of Norwegian Wood born?", "Kyoto"),
+    ("How many people live in the capital of Norway?", "709,000"),
     ("What is the weather in the city where DeepMind has its headquarters?", "°C"),
 ])
 def test_acting_only_cannot_use_what_it_found_and_react_can(question, expected):
@@ -270,11 +270,9 @@ def test_acting_only_cannot_use_what_it_found_and_react_can(question, expected):
 
 
 @pytest.mark.parametrize(("question", "expected"), [
-    ("Who runs Apple?", "Tim Cook"), ("Where was Albert Einstein born?", "Ulm"), (WARMER,
-                                                                                  "Shanghai"), ("What is 17 times 23?",
-                                                                                                "391"),
-    ("What is the weather in Oslo?", "9 °C"), ("Who wrote Hamlet?", "Shakespeare"), ("Which is higher, K2 or Mount"
-                                                                                     " Everest?", "Everest"),
+    ("Who runs Apple?", "Tim Cook"), ("Where was Albert Einstein born?", "Ulm"), (WARMER, "Shanghai"),
+    ("What is 17 times 23?", "391"), ("What is the weather in Oslo?", "9 °C"), ("Who wrote Hamlet?", "Shakespeare"),
+    ("Which is higher, K2 or Mount Everest?", "Everest"),
 ])
 def test_acting_only_is_enough_when_the_question_names_what_to_ask_for(question, expected):
     answer, messages = run(question, prompt=ACTING)

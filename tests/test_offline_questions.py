@@ -455,13 +455,12 @@ def test_capitals_may_be_left_out(question, expected):
 
 
 CONVERSATIONS = (
-    (("What is the weather in Beijing?", "21 °C"), ("And in Shanghai?", "26 °C"), ("Which of the two is warmer?",
-                                                                                   "Shanghai")),
+    (("What is the weather in Beijing?", "21 °C"), ("And in Shanghai?", "26 °C"),
+     ("Which of the two is warmer?", "Shanghai")),
     (("Who is the CEO of Apple?", "Tim Cook"), ("Where did he study?", "Auburn"), ("When was it founded?", "1976"),
      ("And Google?", "1998")),
-    (("What is the capital of Norway?", "Oslo"), ("What is its population?", "709,000"), ("What is the weather there?",
-                                                                                          "9 °C"),
-     ("How about Cairo?", "30 °C")),
+    (("What is the capital of Norway?", "Oslo"), ("What is its population?", "709,000"),
+     ("What is the weather there?", "9 °C"), ("How about Cairo?", "30 °C")),
     (("Who wrote Hamlet?", "Shakespeare"), ("When was he born?", "1564"), ("Thanks!", "")),
 )
 

@@ -100,10 +100,9 @@ MESSAGES = [{"role": "user", "content": "Hello"}]
 
 
 @pytest.mark.parametrize(("body", "param"), [
-    ({"model": "offline"}, "messages"), ({"model": "offline", "messages": []}, "messages"), ({"messages": MESSAGES},
-                                                                                             "model"),
-    ({"model": "offline", "messages": "Hello"}, "messages"), ({"model": "offline", "messages": ["Hello"]},
-                                                              "messages[0]"),
+    ({"model": "offline"}, "messages"), ({"model": "offline", "messages": []}, "messages"),
+    ({"messages": MESSAGES}, "model"), ({"model": "offline", "messages": "Hello"}, "messages"),
+    ({"model": "offline", "messages": ["Hello"]}, "messages[0]"),
     ({"model": "offline", "messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
     ({"model": "offline", "messages": [{"role": "user", "content": 7}]}, "messages[0].content"),
     ({"model": "offline", "messages": [{"role": "user"}]}, "messages[0].content"),
@@ -134,8 +133,8 @@ def test_a_body_that_is_not_a_json_object_is_refused(raw):
 
 def test_a_wrong_key():
     with pytest.raises(openai.AuthenticationError) as error:
-        client(Settings(api_keys=("right",)), key="sk-wrong-key").chat.completions.create(model="offline",
-                                                                                          messages=MESSAGES)
+        wrong = client(Settings(api_keys=("right",)), key="sk-wrong-key")
+        wrong.chat.completions.create(model="offline", messages=MESSAGES)
     assert error.value.code == "invalid_api_key"
     assert "sk-wrong-key" not in str(error.value)
     client(Settings(api_keys=("right",)), key="right").chat.completions.create(model="offline", messages=MESSAGES)
@@ -167,9 +166,9 @@ def test_the_rate_limit():
     assert error.value.response.headers["Retry-After"] == "1"
 
 
-@pytest.mark.parametrize(("method", "path",
-                          "status"), [("GET", "/v1/chat/completions", 405), ("POST", "/v1/nothing", 404),
-                                                        ("GET", "/", 404)])
+@pytest.mark.parametrize(("method", "path", "status"), [
+    ("GET", "/v1/chat/completions", 405), ("POST", "/v1/nothing", 404), ("GET", "/", 404),
+])
 def test_other_addresses(method, path, status):
     response = httpx2.Client(transport=httpx2.WSGITransport(app())).request(method, f"http://offline{path}")
     assert response.status_code == status and "error" in response.json()
@@ -181,8 +180,8 @@ def test_other_addresses(method, path, status):
 def test_a_long_conversation_is_read_quickly():
     messages = opening(QUESTION)
     for number in range(100):
-        messages.append({"role": "assistant", "content": f'Thought: I look up {number}.\nAction:'
-                                                         f' search(query="{number}")'})
+        action = f'Thought: I look up {number}.\nAction: search(query="{number}")'
+        messages.append({"role": "assistant", "content": action})
         messages.append({"role": "user", "content": f"Observation: Thing {number}: Its CEO is Person Number{number}."})
     body = {"model": "offline", "messages": messages}
     send(body, Settings(context_window=10**6))

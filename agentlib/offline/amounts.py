@@ -155,8 +155,8 @@ def _amount(text: str, depth: int) -> Need | None:
 
 def _shared(groups: tuple[str, ...]) -> list[str]:
     """Give a second operand the head of the first: 'the population of Oslo' and 'Rome'."""
-    head = re.match(r"(?:the )?(.+? (?:of|in)) (?=[A-Z])", groups[0]) or re.match(r"([a-z ]+? (?:of|in)) (?=[a-z ]+$)",
-                                                                                  groups[0])
+    patterns = (r"(?:the )?(.+? (?:of|in)) (?=[A-Z])", r"([a-z ]+? (?:of|in)) (?=[a-z ]+$)")
+    head = next(filter(None, (re.match(pattern, groups[0]) for pattern in patterns)), None)
     if not head:
         return list(groups)
     lead = head.group(1)

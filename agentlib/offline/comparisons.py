@@ -101,9 +101,9 @@ def measured(word: str, names: tuple[str, ...], text: str) -> tuple[tuple[Need, 
 
 def _age(text: str) -> str:
     """Say which year tells the age of the things that a question is about."""
-    for relation, signs in (("born", r"\b(?:born|who|younger|person)\b"), ("founded",
-                                                                           "found|establish|compan|universit"),
-                            ("published", "publish|written|novel|book")):
+    signs_of = {"born": r"\b(?:born|who|younger|person)\b", "founded": "found|establish|compan|universit",
+                "published": "publish|written|novel|book"}
+    for relation, signs in signs_of.items():
         if re.search(signs, text, re.I):
             return relation
     return "began"

@@ -107,9 +107,9 @@ def joined(items: tuple[str, ...]) -> str:
 def _by_kind(note: Note, relation: str, subject: str, noun: str, kind: str, loosely: bool) -> Value | None:
     """Take a value of the right kind from the sentence that shares most words with what was asked for."""
     row = BY_NAME.get(relation)
-    if note.is_thought or (row and row.kind == "thing") or (note.title
-                                                            and not (loosely or same_name(note.title, subject))):
-        return None  # a sentence that only mentions the subject may be about anything
+    on_other = note.title and not (loosely or same_name(note.title, subject))  # then it may mean anything
+    if note.is_thought or on_other or (row and row.kind == "thing"):
+        return None
     wanted = set(words(" ".join(row.nouns) if row else noun))
     parts = about(note, subject, loosely)
     head = set() if row else set(words(noun)[-1:])  # of 'tallest building' there must at least be a building

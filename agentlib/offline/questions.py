@@ -70,8 +70,8 @@ _CLAIMS = (
     (r"was (?P<b>.+?) (?P<v>born|founded|published|built) in (?P<a>\d{3,4})", "when was {b} {v}"),
     (r"(?:is|was) (?P<b>.+?) (?P<v>born|based|located) in (?P<a>.+)", "where was {b} {v}"),
     (r"did (?P<b>.+?) (?:study at|attend|go to|graduate from) (?:the )?(?P<a>.+)", "which university did {b} attend"),
-    (r"did (?P<b>.+?) die in (?P<a>\d{3,4})", "when did {b} die"), (r"is (?P<b>(?-i:[A-Z]).+?) in (?P<a>(?-i:[A-Z]).+)",
-                                                                    "where is {b}"),
+    (r"did (?P<b>.+?) die in (?P<a>\d{3,4})", "when did {b} die"),
+    (r"is (?P<b>(?-i:[A-Z]).+?) in (?P<a>(?-i:[A-Z]).+)", "where is {b}"),
 )
 
 @lru_cache(maxsize=256)
