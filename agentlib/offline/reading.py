@@ -9,24 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .notes import Note
+from .offered import Tool, tools_in
 
 _LABEL = re.compile(r"^[ \t*#]*(Question|Thought|Action Input|Action|Observation|Final Answer|Answer|Format error)"
                     r"[ \t*]*[:：][ \t*]*", re.M | re.I)
-_SIGNATURE = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*"
-                        r"\s*\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)[`*]*"
-                        r"(?:\s*->\s*\w+)?\s*[:：–—-]*\s*(.*)$", re.M)
-_NAMED = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])\s*[`*]*([A-Za-z_][\w.-]*)[`*]*\s*[:：]\s*(.+)$", re.M)
-_MOST_BRACKETS = 200  # so many places where JSON might start are tried
 _PAIR = re.compile(r"([A-Za-z_]\w*)\s*[=:]\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^,()]+))")
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A tool as the request describes it."""
-
-    name: str
-    parameters: tuple[str, ...]  # the required ones
-    description: str
 
 
 @dataclass(frozen=True)
@@ -65,7 +52,7 @@ def read(messages: list[dict], seed: int) -> Reading:
     question, earlier, lines = _last_question(lines)
     steps, _ = _steps(lines)
     labels = {m.group(1).lower() for m in _LABEL.finditer(instructions)}
-    tools = _tools(instructions)
+    tools = tools_in(instructions)
     return Reading(question, earlier, tools, bool(labels & {"action", "final answer"}), "thought" in labels,
                    _style(instructions), steps, notes, seed)
 
@@ -173,51 +160,6 @@ def _arguments(text: str) -> tuple[tuple[str, str], ...]:
 def _pairs(data: object) -> tuple[tuple[str, str], ...]:
     """Make pairs of a JSON object."""
     return tuple((str(key), str(value)) for key, value in data.items()) if isinstance(data, dict) else ()
-
-
-def _tools(text: str) -> tuple[Tool, ...]:
-    """Find the tools that the instructions describe: signatures in a list, JSON schemas, or named lines."""
-    found = [Tool(m.group(1), _required(m.group(2)), m.group(3).strip()) for m in _SIGNATURE.finditer(text)]
-    found = found or _from_json(text)
-    if not found and re.search(r"\btools?\b", text, re.I):
-        found = [Tool(m.group(1), (), m.group(2)) for m in _NAMED.finditer(text) if not _LABEL.match(m.group(1) + ":")]
-    return tuple(dict((tool.name, tool) for tool in found).values())
-
-
-def _required(signature: str) -> tuple[str, ...]:
-    """Give the names of the parameters that have no default."""
-    parts = re.split(r",(?![^\[({]*[\])}])", signature)
-    names = [part.split(":")[0].split("=")[0].strip() for part in parts
-             if part.strip() and "=" not in part and "optional" not in part.lower() and "?" not in part.split(":")[0]]
-    return tuple(name.strip("*` ") for name in names if re.match(r"^[`*]*[A-Za-z_]\w*", name))
-
-
-def _from_json(text: str) -> list[Tool]:
-    """Find tools given as JSON objects with a name and parameters, alone or in a list."""
-    tools: list[Tool] = []
-    at, decoder = 0, json.JSONDecoder()
-    for _ in range(_MOST_BRACKETS if "parameters" in text else 0):
-        mark = re.compile(r"[\[{]").search(text, at)
-        if not mark:
-            break
-        try:
-            data, at = decoder.raw_decode(text, mark.start())
-        except (ValueError, RecursionError):
-            at = mark.start() + 1
-            continue
-        tools += [tool for item in (data if isinstance(data, list) else [data]) if (tool := tool_from_schema(item))]
-    return tools
-
-
-def tool_from_schema(item: object) -> Tool | None:
-    """Read one tool of the API's own layout."""
-    body = item.get("function", item) if isinstance(item, dict) else None
-    schema = body.get("parameters") if isinstance(body, dict) else None
-    if not isinstance(schema, dict) or not isinstance(body.get("name"), str):
-        return None
-    properties = schema.get("properties") if isinstance(schema.get("properties"), dict) else schema
-    required = schema.get("required") if isinstance(schema.get("required"), list) else list(properties)
-    return Tool(body["name"], tuple(str(name) for name in required), str(body.get("description") or ""))
 
 
 def _style(instructions: str) -> str:
