@@ -41,7 +41,7 @@ def without_names(text: str) -> str:
     """Write ~ for the home folder, and [user] where the user's name is a part of another path."""
     home = str(Path.home())
     for written in {home, os.path.realpath(home)} - {os.sep}:
-        text = re.sub(re.escape(written) + r"(?![\w.-])", "~", text)
+        text = re.sub(rf"(?<![\w.\-/\\]){re.escape(written)}(?![\w.-])", "~", text)
     try:
         user = getpass.getuser()
     except (OSError, KeyError, ImportError):  # an account without a name, as containers have

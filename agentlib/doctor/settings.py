@@ -12,6 +12,7 @@ from pathlib import Path
 from agentlib.doctor.finding import OK, PROBLEM, WARNING, Finding
 from agentlib.llm import SETTINGS
 
+FORMER_NAMES = {"OPENAI_API_BASE": "OPENAI_BASE_URL"}  # in older examples
 CURLY = "“”„‘’‚«»"
 
 
@@ -95,7 +96,8 @@ def check_line(line: str, name: str, value: str, before: dict[str, str]) -> tupl
 
 def unknown(name: str) -> tuple[str, str] | None:
     """Say which name was meant. Names that have nothing to do with ours are somebody else's."""
-    near = difflib.get_close_matches(name.upper(), SETTINGS, 1, 0.8)
+    former = FORMER_NAMES.get(name.upper())
+    near = [former] if former else difflib.get_close_matches(name.upper(), SETTINGS, 1, 0.8)
     if not near and not name.upper().startswith(("AGENTLIB_", "OPENAI_")):
         return None
     return f"{name} is not a setting", f"write {near[0]}" if near else f"the settings are {', '.join(SETTINGS)}"
