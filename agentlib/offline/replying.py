@@ -44,17 +44,12 @@ def write(reading: Reading) -> Iterator[str]:
     """Write a reply. After an action the model writes on: it makes up the observation, unless someone stops reading."""
     for turn in range(_MOST_INVENTED):
         move = decide(reading)
-        yield ("\n" if turn else "") + finished(_text(move, reading), reading)
+        yield ("\n" if turn else "") + worded(move, reading)
         if move.want is None:
             return
         observation = invented(move.want)
         yield f"\nObservation: {observation}"
         reading = _with_step(reading, move, observation)
-
-
-def finished(text: str, reading: Reading) -> str:
-    """Every finished turn passes through here: the place for faults that a lesson asks for."""
-    return text
 
 
 def invented(want: Want) -> str:
@@ -74,7 +69,7 @@ def invented(want: Want) -> str:
     return f"No article matches '{want.subject}' and '{noun}'."
 
 
-def _text(move: Move, reading: Reading) -> str:
+def worded(move: Move, reading: Reading) -> str:
     """Put a move into the format that the prompt asks for."""
     if not reading.has_format:
         return move.answer or move.thought

@@ -8,9 +8,12 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from .faults import NO_FAULTS, Faults
 from .reading import read, text_of
 from .replying import write
+from .slips import faulty_reply
 
 CREATED = 1735689600  # 1 January 2025: when this model says it was made
 _CHARACTERS = 4
@@ -27,6 +30,7 @@ class Settings:
     requests: int | None = None  # so many are answered, every later one gets 429
     api_keys: tuple[str, ...] | None = None
     model: str = "offline"
+    faults: Faults = NO_FAULTS  # the mistakes it makes, at their rates
 
 
 class APIError(Exception):
@@ -40,22 +44,22 @@ class APIError(Exception):
 
 
 def app(settings: Settings | None = None) -> Callable:
-    """Make a WSGI application that answers as the offline model."""
+    """Make a WSGI application that answers as the offline model. It can be pickled, for workers."""
     settings = settings or Settings()
-    answered = iter(range(settings.requests)) if settings.requests is not None else None
+    return partial(_respond, settings, iter(range(settings.requests)) if settings.requests is not None else None)
 
-    def respond(environ: dict, start_response: Callable) -> Iterable[bytes]:
-        headers = [("Content-Type", "application/json")]
-        try:
-            status, body = 200, _route(environ, settings, answered)
-        except APIError as error:
-            status, body = error.status, error.body
-            headers += [("Retry-After", "1")] if status == 429 else []
-        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        start_response(_STATUS[status], [*headers, ("Content-Length", str(len(content)))])
-        return [content]
 
-    return respond
+def _respond(settings: Settings, answered: Iterator | None, environ: dict, start_response: Callable) -> list[bytes]:
+    """Answer one WSGI request."""
+    headers = [("Content-Type", "application/json")]
+    try:
+        status, body = 200, _route(environ, settings, answered)
+    except APIError as error:
+        status, body = error.status, error.body
+        headers += [("Retry-After", "1")] if status == 429 else []
+    content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    start_response(_STATUS[status], [*headers, ("Content-Length", str(len(content)))])
+    return [content]
 
 
 def _route(environ: dict, settings: Settings, answered: Iterator | None) -> dict:
@@ -92,7 +96,10 @@ def complete(body: dict, raw: bytes, settings: Settings) -> dict:
                        param="messages", code="context_length_exceeded")
     stop = [body["stop"]] if isinstance(body.get("stop"), str) else body.get("stop") or []
     room = settings.context_window - prompt_tokens
-    text, reason = cut(write(read(messages, body.get("seed") or 0)), stop, min(limit or room, room))
+    reading = read(messages, body.get("seed") or 0)
+    faulty = faulty_reply(settings.faults, reading, messages)
+    pieces = write(reading) if faulty is None else [faulty]
+    text, reason = cut(pieces, stop, min(limit or room, room))
     used = tokens(text)
     return {
         "id": f"chatcmpl-offline-{zlib.crc32(raw):08x}", "object": "chat.completion", "created": CREATED,
