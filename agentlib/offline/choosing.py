@@ -3,7 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from .reading import Reading, Tool
+from .filling import Value, fill
+from .offered import Parameter, Tool
+from .reading import Reading
 from .words import fold, word_set, words
 
 # What the model looks for in a tool's name and description.
@@ -15,10 +17,6 @@ _SIGNS = {
     "sum": word_set("calculator calculate calculation compute computation arithmetic math mathematics expression "
                     "evaluate sum formula"),
 }
-_THING = word_set("name title entity topic subject person company term keyword item page")
-_FILL = {"unit": "celsius", "units": "celsius", "language": "en", "lang": "en", "date": "today", "day": "today",
-         "when": "today",
-         "limit": 3, "n": 3, "k": 3, "top_k": 3, "count": 3, "max_results": 3}
 _ERROR = re.compile(r"\s*error\b", re.I)
 _UNKNOWN = re.compile(r"\s*error\b(?:.*\b(?:unknown|no such|not found|does not exist|there is no).{0,10}\btool"
                       r"|.*\btool\b.{0,40}\b(?:unknown|not exist|not found))", re.I)
@@ -31,7 +29,7 @@ class Call:
     """A tool and its arguments."""
 
     tool: str
-    arguments: tuple[tuple[str, str | int], ...]
+    arguments: tuple[tuple[str, Value], ...]
 
 
 def ranked(kind: str, reading: Reading) -> list[Tool]:
@@ -50,7 +48,7 @@ def next_call(kind: str, wordings: list[str], thing: str, reading: Reading, most
         return None
     tries = [(tools[0], wording) for wording in wordings[:most]] + [(tool, wordings[0]) for tool in tools[1:2]]
     for tool, wording in tries:
-        call = Call(tool.name, _fill(_parameters(tool, reading), wording, thing))
+        call = Call(tool.name, fill(_parameters(tool, reading), wording, thing, reading.question))
         if not _was_made(call, reading):
             return call
     return None
@@ -72,26 +70,16 @@ def _scores(tool: Tool) -> dict[str, int]:
     return {each: 2 * len(name & signs) + min(3, len(description & signs)) for each, signs in _SIGNS.items()}
 
 
-def _parameters(tool: Tool, reading: Reading) -> tuple[str, ...]:
-    """Give the names of a tool's required parameters, as its last error corrects them."""
+def _parameters(tool: Tool, reading: Reading) -> tuple[Parameter, ...]:
+    """Give a tool's required parameters, as its last error corrects them."""
     missing = re.search(r"missing[^:'\"\n]*[:]? *['\"]?([A-Za-z_]\w*(?:, *[A-Za-z_]\w*)*)['\"]?",
                         _refusal(tool.name, reading), re.I)
+    known = {part.name: part for part in tool.schema or ()}
+    names = tool.parameters or (("query",) if tool.schema is None else ())
     if missing and missing.group(1).lower() not in ("required", "argument", "parameter"):
-        return tuple(re.split(r", *", missing.group(1)))
-    return tool.parameters or ("query",)
-
-
-def _fill(parameters: tuple[str, ...], wording: str, thing: str) -> tuple[tuple[str, str | int], ...]:
-    """Give every required parameter a value that its name asks for."""
-    values: list[tuple[str, str | int]] = []
-    main_is_set = False
-    for name in parameters:
-        if name.lower() in _FILL:
-            values.append((name, _FILL[name.lower()]))
-        else:
-            values.append((name, thing if fold(name) in _THING or main_is_set else wording))
-            main_is_set = True
-    return tuple(values)
+        named = tuple(re.split(r", *", missing.group(1)))
+        names = (*names, *(name for name in named if name not in names)) if set(named) & set(known) else named
+    return tuple(known.get(name, Parameter(name, "any")) for name in names)
 
 
 def _was_made(call: Call, reading: Reading) -> bool:
@@ -99,7 +87,7 @@ def _was_made(call: Call, reading: Reading) -> bool:
     asked = [(key, fold(str(value)).strip()) for key, value in call.arguments]
     made = [(step, [(key, fold(value).strip()) for key, value in step.arguments])
             for step in reading.steps if step.tool == call.tool]
-    same = [step for step, arguments in made if arguments in (asked, [("", asked[0][1])])]
+    same = [step for step, arguments in made if arguments == asked or (asked and arguments == [("", asked[0][1])])]
     passing = [step for step in same if _ERROR.match(step.observation) and _TRANSIENT.search(step.observation)]
     return len(same) > len(passing) or len(passing) > 2
 

@@ -34,8 +34,7 @@ def settle_weather(mind: Mind, need: Weather) -> Outcome:
 def settle_formula(mind: Mind, need: Formula) -> Outcome:
     """Settle the parts, then the sum."""
     numbers = []
-    for part in need.parts:
-        value = mind.settle(part)
+    for value in [mind.settle(part) for part in need.parts]:
         if not isinstance(value, Value):
             return value
         if value.number is None:

@@ -18,7 +18,7 @@ class Parameter:
     """A parameter as its schema describes it."""
 
     name: str
-    kind: str = "string"  # string, integer, number, boolean, array or object
+    kind: str = "string"  # string, integer, number, boolean, array or object; any where no schema says it
     description: str = ""
     choices: tuple[str | int | float | bool, ...] = ()  # of an enum, as JSON values
     parts: tuple["Parameter", ...] = ()  # of an object, the required ones; of an array, its item

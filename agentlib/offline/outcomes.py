@@ -41,11 +41,12 @@ Outcome = Value | Want | Lost
 
 @dataclass(frozen=True)
 class Mind:
-    """One look at a request: its reading, the procedure that settles a need, and the trail of what was settled."""
+    """One look at a request: its reading, the procedure that settles a need, what was settled and what can be asked."""
 
     reading: Reading
     procedure: Callable[["Mind", Need], Outcome]
     trail: list[Found] = field(default_factory=list)
+    wants: list[Want] = field(default_factory=list)  # all that could be asked for now, each call once
 
     @property
     def acts_only(self) -> bool:
@@ -54,7 +55,10 @@ class Mind:
 
     def settle(self, need: Need) -> Outcome:
         """Give the value of a need, or the next thing to ask for, or what is lost."""
-        return self.procedure(self, need)
+        outcome = self.procedure(self, need)
+        if isinstance(outcome, Want) and all(outcome.call != want.call for want in self.wants):
+            self.wants.append(outcome)
+        return outcome
 
     def keep(self, need: Need, subject: str, value: Value, from_memory: bool = False) -> Value:
         """Keep a settled fact for the wording of the thought and the answer."""

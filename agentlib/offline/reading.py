@@ -10,9 +10,16 @@ from functools import lru_cache
 
 from .notes import Note
 from .offered import Tool, tools_in
+from .results import as_text, calls_of
 
 _LABEL = re.compile(r"^[ \t*#]*(Question|Thought|Action Input|Action|Observation|Final Answer|Answer|Format error)"
                     r"[ \t*]*[:：][ \t*]*", re.M | re.I)
+_ALOUD = re.compile(r"\b(?:think (?:step by step|aloud|out loud|before)|explain (?:your|each|what you)|show your"
+                    r" (?:reasoning|thoughts?)|say why)", re.I)
+# A loop that had a reply it could not use may ask for another one; that is no new question.
+_NUDGE = re.compile(r"^\W*(?:please )?(?:continue|go on|proceed|carry on|try again)\b.{0,30}$"
+                    r"|\byour (?:last |previous )?(?:reply|response|message) (?:was|is|had|has|did)\b"
+                    r"|\b(?:call a tool|use a tool|call one of the tools)\b", re.I)
 _PAIR = re.compile(r"([A-Za-z_]\w*)\s*[=:]\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^,()]+))")
 
 
@@ -39,20 +46,24 @@ class Reading:
     tools: tuple[Tool, ...]
     has_format: bool
     writes_thoughts: bool
-    action_style: str  # call, json or input
+    action_style: str  # call, json, input, or native: in the API's own field
     steps: tuple[Step, ...]
     notes: tuple[Note, ...]  # thoughts and observations in their order
     seed: int
+    thinks_aloud: bool = False  # native calls come with a thought, because the instructions ask for it
 
 
-def read(messages: list[dict], seed: int) -> Reading:
-    """Read a request's messages."""
+def read(messages: list[dict], seed: int, offered: tuple[Tool, ...] = ()) -> Reading:
+    """Read a request's messages. Tools that the request itself offers are called natively, whatever the format says."""
     instructions, lines = _split_messages(messages)
     _, notes = _steps(lines)  # what was found for an earlier question is still known
     question, earlier, lines = _last_question(lines)
     steps, _ = _steps(lines)
     labels = {m.group(1).lower() for m in _LABEL.finditer(instructions)}
     tools = tools_in(instructions)
+    if offered:
+        aloud = "thought" in labels or bool(_ALOUD.search(instructions))
+        return Reading(question, earlier, offered, False, aloud, "native", steps, notes, seed, aloud)
     return Reading(question, earlier, tools, bool(labels & {"action", "final answer"}), "thought" in labels,
                    _style(instructions), steps, notes, seed)
 
@@ -68,11 +79,20 @@ def text_of(message: dict) -> str:
 
 def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
     """Give the instructions, and the rest of the conversation as (label, text) lines."""
-    instructions, lines = [], []
+    instructions, lines, calls = [], [], {}
     for message in messages:
         text, role = text_of(message), message.get("role")
         if role in ("system", "developer"):
             instructions.append(text)
+            continue
+        if role in ("tool", "function"):
+            lines += [("action", calls.get(message.get("tool_call_id"), "")), ("observation", as_text(text))]
+            continue
+        if role == "assistant" and message.get("tool_calls"):
+            calls |= calls_of(message)
+            lines += [("thought", text)] if text else []
+            continue
+        if role == "user" and lines and not _LABEL.match(text) and _NUDGE.search(text):
             continue
         start = max(text.rfind("Question:"), text.rfind("Question："))
         if role == "user" and start > 0 and not lines:

@@ -30,14 +30,17 @@ class Move:
     call: Call | None
     answer: str
     want: Want | None = None
+    calls: tuple[Call, ...] = ()  # the call, and others that need not wait for its result
 
 
-def decide(reading: Reading) -> Move:
-    """Think once, and word what came of it."""
+def decide(reading: Reading, at_once: bool = False) -> Move:
+    """Think once, and word what came of it. `at_once` allows several calls together."""
     conclusion = think(reading)
-    want = conclusion.outcome if isinstance(conclusion.outcome, Want) else None
+    wants = conclusion.wants if at_once else conclusion.wants[:1]
+    want = wants[0] if wants else None
     answer = "" if want else answer_of(conclusion)
-    return Move(thought_of(conclusion), want.call if want else None, answer, want)
+    return Move(thought_of(conclusion, wants), want.call if want else None, answer, want,
+                tuple(each.call for each in wants))
 
 
 def write(reading: Reading) -> Iterator[str]:

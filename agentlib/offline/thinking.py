@@ -35,13 +35,15 @@ class Conclusion:
     need: Need
     mind: Mind
     outcome: Outcome
+    wants: tuple[Want, ...] = ()  # the outcome, if it is one, and the others that do not depend on it
 
 
 def think(reading: Reading) -> Conclusion:
     """Think once about a request."""
     mind = Mind(reading, settle)
     need = understand(reading.question, reading.earlier)
-    return Conclusion(need, mind, settle(mind, need))
+    outcome = mind.settle(need)
+    return Conclusion(need, mind, outcome, tuple(mind.wants) if isinstance(outcome, Want) else ())
 
 
 def settle(mind: Mind, need: Need) -> Outcome:
@@ -68,7 +70,7 @@ def settle(mind: Mind, need: Need) -> Outcome:
 
 def _settle_claim(mind: Mind, fact: Need, said: str) -> Outcome:
     """Settle a fact, then compare it with what was said."""
-    value = settle(mind, fact)
+    value = mind.settle(fact)
     if not isinstance(value, Value):
         return value
     holds = any(mentions(item, said) or same_name(item, said) for item in value.items or (value.text,))
@@ -77,7 +79,7 @@ def _settle_claim(mind: Mind, fact: Need, said: str) -> Outcome:
 
 def _settle_both(mind: Mind, parts: tuple[Need, ...]) -> Outcome:
     """Settle several questions in their order."""
-    outcomes = [settle(mind, part) for part in parts]
+    outcomes = [mind.settle(part) for part in parts]
     for kind in (Want, Lost):
         for outcome in outcomes:
             if isinstance(outcome, kind):

@@ -2,7 +2,7 @@
 
 import re
 
-from .finding import best_sentence
+from .finding import best_sentence, joined
 from .measures import label
 from .needs import Both, Claim, Fact, Formula, Name, Need, Pick, Talk, Weather
 from .notes import Value
@@ -24,18 +24,19 @@ _TALK = {
 _NEED = ("I need {what}.", "I have to find {what}.", "What I need is {what}.")
 _FIRST = ("First I need {what}.", "I have to start with {what}.", "The first thing I need is {what}.")
 _NEXT = ("Next I need {what}.", "Now I have to find {what}.", "What I need next is {what}.")
+_TOGETHER = ("I need {what}.", "I need {what}, and ask for them at once.", "I can look for {what} at the same time.")
 _MISSED = ("That does not give {what}. I ask in other words.", "I do not see {what} there, so I try another wording.")
 _MEASURED = ("temperature", "wind", "humidity", "all")
 _LONG = 7  # a value of more words is a sentence of its own
 _DONE = ("That answers the question.", "This is what was asked for.", "Now I know the answer.")
 
 
-def thought_of(conclusion: Conclusion) -> str:
+def thought_of(conclusion: Conclusion, wants: tuple[Want, ...] = ()) -> str:
     """Word the thought that goes with the next move: what is known now, and what follows."""
     mind, result = conclusion.mind, conclusion.outcome
     reading = mind.reading
     if isinstance(result, Want):
-        follows = _plan(mind, result, conclusion.need)
+        follows = _plan(mind, result, conclusion.need) if len(wants) < 2 else _plan_together(mind, wants)
     elif isinstance(result, Lost):
         verb = "could not find" if reading.tools else "do not know"
         follows = f"I {verb} {result.what}." if result.what else "I have no rule and no tool for this."
@@ -56,6 +57,12 @@ def _plan(mind: Mind, want: Want, whole: Need) -> str:
     if reading.notes[-1].is_error:
         return f"The tool refused: {first_line(reading.notes[-1].text)} I try in another way. I still need {what}."
     return choose(reading.seed, f"missed{len(reading.steps)}", _MISSED).format(what=what)
+
+
+def _plan_together(mind: Mind, wants: tuple[Want, ...]) -> str:
+    """Word that several things are asked for at once."""
+    what = joined(tuple(dict.fromkeys(described(want.need, want.subject) for want in wants)))
+    return choose(mind.reading.seed, f"together{len(mind.reading.steps)}", _TOGETHER).format(what=what)
 
 
 def answer_of(conclusion: Conclusion) -> str:
