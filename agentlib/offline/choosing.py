@@ -86,7 +86,7 @@ def _was_made(call: Call, reading: Reading) -> bool:
     """Say whether the same call was made before; one that failed for a passing reason may be made twice more."""
     asked = [(key, fold(str(value)).strip()) for key, value in call.arguments]
     made = [(step, [(key, fold(value).strip()) for key, value in step.arguments])
-            for step in reading.steps if step.tool == call.tool]
+            for step in reading.steps if step.tool.lower() == call.tool.lower()]
     same = [step for step, arguments in made if arguments == asked or (asked and arguments == [("", asked[0][1])])]
     passing = [step for step in same if _ERROR.match(step.observation) and _TRANSIENT.search(step.observation)]
     return len(same) > len(passing) or len(passing) > 2

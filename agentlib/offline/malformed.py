@@ -65,9 +65,10 @@ def curly_quotes(reply: Parts) -> str | None:
 
 @malformation("repaired")
 def raw_newline(reply: Parts) -> str | None:
-    """A line break inside a string, where \\n belongs."""
+    """A line break inside a text of several words, where a space belongs."""
     name, value = reply.only_text
-    return f'{reply.head}Action: {reply.tool}({name}="{value}\n")' if value and '"' not in value else None
+    first, last = value.rsplit(" ", 1) if re.fullmatch(r"[^\W\d]+(?: [^\W\d]+){2,}", value) else ("", "")
+    return f'{reply.head}Action: {reply.tool}({name}="{first}\n{last}")' if first else None
 
 
 @malformation("repaired")

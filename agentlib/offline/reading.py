@@ -3,24 +3,23 @@
 The server keeps nothing between requests. Everything is read again, each time, from the messages alone.
 """
 
-import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .actions import parse_action, parse_arguments
 from .notes import Note
 from .offered import Tool, tools_in
 from .results import as_text, calls_of
 
 _LABEL = re.compile(r"^[ \t*#]*(Question|Thought|Action Input|Action|Observation|Final Answer|Answer|Format error)"
-                    r"[ \t*]*[:：][ \t*]*", re.M | re.I)
+                    r"[ \t*\d]*[:：][ \t*]*", re.M | re.I)
 _ALOUD = re.compile(r"\b(?:think (?:step by step|aloud|out loud|before)|explain (?:your|each|what you)|show your"
                     r" (?:reasoning|thoughts?)|say why)", re.I)
 # A loop that had a reply it could not use may ask for another one; that is no new question.
 _NUDGE = re.compile(r"^\W*(?:please )?(?:continue|go on|proceed|carry on|try again)\b.{0,30}$"
                     r"|\byour (?:last |previous )?(?:reply|response|message) (?:was|is|had|has|did)\b"
                     r"|\b(?:call a tool|use a tool|call one of the tools)\b", re.I)
-_PAIR = re.compile(r"([A-Za-z_]\w*)\s*[=:]\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^,()]+))")
 
 
 @dataclass(frozen=True)
@@ -138,48 +137,16 @@ def _steps(lines: list[tuple[str, str]]) -> tuple[tuple[Step, ...], tuple[Note, 
     for label, text in lines:
         if label == "thought":
             notes.append(Note(text, is_thought=True))
-        elif label == "action":
+        elif label == "action" or (label == "said" and text.startswith("{")):
             call = parse_action(text)
         elif label == "action input" and call:
-            call = (call[0], _arguments(text))
+            call = (call[0], parse_arguments(text))
         elif label == "observation":
             tool, arguments = call or ("", ())
             steps.append(Step(tool, arguments, text))
             notes.append(Note(text, steps[-1].asked, tool))
             call = None
     return tuple(steps), tuple(notes)
-
-
-@lru_cache(maxsize=2048)
-def parse_action(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Read an action in any of the layouts that a prompt may ask for."""
-    text = text.strip().strip("`").strip()
-    if text.startswith("{"):
-        try:
-            data, _ = json.JSONDecoder().raw_decode(text)
-        except (ValueError, RecursionError):
-            return "", ()
-        arguments = data.get("arguments", data.get("args", data.get("parameters")))
-        return str(data.get("name", data.get("tool", ""))), _pairs(arguments)
-    name, bracket, rest = text.partition("(")
-    return name.strip().split("\n")[0], _arguments(rest.rsplit(")", 1)[0]) if bracket else ()
-
-
-def _arguments(text: str) -> tuple[tuple[str, str], ...]:
-    """Read arguments: JSON, name=value pairs, or one bare value."""
-    text = text.strip()
-    if text.startswith("{"):
-        try:
-            return _pairs(json.JSONDecoder().raw_decode(text)[0])
-        except (ValueError, RecursionError):
-            return ()
-    pairs = tuple((m.group(1), next(g for g in m.groups()[1:] if g is not None).strip()) for m in _PAIR.finditer(text))
-    return pairs or ((("", text.strip("'\"")),) if text else ())
-
-
-def _pairs(data: object) -> tuple[tuple[str, str], ...]:
-    """Make pairs of a JSON object."""
-    return tuple((str(key), str(value)) for key, value in data.items()) if isinstance(data, dict) else ()
 
 
 def _style(instructions: str) -> str:
