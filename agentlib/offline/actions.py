@@ -17,6 +17,8 @@ _ARGUMENTS = ("arguments", "args", "parameters")
 _PAIR = re.compile(r"([A-Za-z_]\w*)[\"']?\s*[=:]\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|“([^”]*)”"
                    r"|([^\s,(){}\"'“][^,(){}]*))")
 
+_DEEPEST = 3
+
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -67,12 +69,17 @@ def _json(text: str) -> dict | None:
 
 def _loosely(text: str) -> Pairs:
     """Find pairs of names and values in any text."""
-    return tuple((m[1], next(g for g in m.groups()[1:] if g is not None).strip()) for m in _PAIR.finditer(text))
+    return tuple((m[1], _on_one_line(next(g for g in m.groups()[1:] if g is not None))) for m in _PAIR.finditer(text))
 
 
-def _pairs(data: object) -> Pairs:
-    """Make pairs of a JSON object; what lies a level deeper stands for itself."""
-    if not isinstance(data, dict):
-        return ()
-    inner = [value for value in data.values() if isinstance(value, dict)]
-    return _pairs(inner[0]) if len(data) == len(inner) == 1 else tuple((str(k), str(v)) for k, v in data.items())
+def _pairs(data: object, path: str = "") -> Pairs:
+    """Make pairs of a JSON object; what lies a level deeper has a name of its own, such as `arguments.query`."""
+    pairs: Pairs = ()
+    for key, value in data.items() if isinstance(data, dict) else ():
+        deeper = isinstance(value, dict) and path.count(".") < _DEEPEST
+        pairs += _pairs(value, f"{path}{key}.") if deeper else ((f"{path}{key}", _on_one_line(str(value))),)
+    return pairs
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
