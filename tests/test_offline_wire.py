@@ -113,8 +113,8 @@ MESSAGES = [{"role": "user", "content": "Hello"}]
     ({"model": "offline", "messages": MESSAGES, "max_tokens": 0}, "max_tokens"),
     ({"model": "offline", "messages": MESSAGES, "seed": "lucky"}, "seed"),
     ({"model": "offline", "messages": MESSAGES, "n": 2}, "n"),
-    ({"model": "offline", "messages": MESSAGES, "stream": True}, "stream"),
-    ({"model": "offline", "messages": MESSAGES, "tools": [{"type": "function"}]}, "tools"),
+    ({"model": "offline", "messages": MESSAGES, "stream": "yes"}, "stream"),
+    ({"model": "offline", "messages": MESSAGES, "tools": [{"type": "function"}]}, "tools[0].function"),
 ])
 def test_a_wrong_field_is_named(body, param):
     status, answer = send(body)
