@@ -3,8 +3,10 @@
 import re
 
 from .comparisons import UNITS, WORDS_OF_DEGREE, measured
-from .needs import Fact, Formula, Need, Weather
+from .needs import Fact, Formula, Need, Weather, either
 from .phrases import ask, noun_phrase
+from .relations import BY_NAME
+from .words import halves
 
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 _WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -12,16 +14,16 @@ _WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven
           "hundred": 100}
 # In their order: what is said first binds least. The last part words the result.
 _OPERATIONS = (
-    (r"sum of (.+) and (.+)", "{0} + {1}", ""),
+    (r"sum of {pair}", "{0} + {1}", ""),
     (r"(?:add|adding) (.+) (?:and|to) (.+)", "{0} + {1}", ""),
     (r"product of (.+) and (.+)", "{0} * {1}", ""),
     (r"(?:multiply|multiplying) (.+) (?:by|with|and) (.+)", "{0} * {1}", ""),
     (r"(?:quotient|ratio) (?:of|between) (.+) (?:and|to) (.+)", "{0} / {1}", ""),
     (r"(?:divide|dividing) (.+) by (.+)", "{0} / {1}", ""),
-    (r"difference (?:between|of) (.+) and (.+)", "abs({0} - {1})", ""),
+    (r"difference (?:between|of) {pair}", "abs({0} - {1})", ""),
     (r"(?:subtract|subtracting) (.+) from (.+)", "{1} - {0}", ""),
     (r"(?:average|mean)(?: of)? (.+), (.+),? and (.+)", "({0} + {1} + {2}) / 3", ""),
-    (r"(?:average|mean)(?: of)? (.+) and (.+)", "({0} + {1}) / 2", ""),
+    (r"(?:average|mean)(?: of)? {pair}", "({0} + {1}) / 2", ""),
     (r"(?:total|combined) (.+ of .+) and (.+)", "{0} + {1}", ""),
     (r"(.+) plus (.+)", "{0} + {1}", ""),
     (r"(.+) minus (.+)", "{0} - {1}", ""),
@@ -46,6 +48,18 @@ _OPERATIONS = (
     (r"(.+) (?:in|converted to) (?:kilometres|km)", "{0} / 1000", " km"),
     (r"(-?[\d.]+) ?(?:°C|degrees celsius|celsius|degrees)", "{0}", ""),
 )
+# Roundabout questions for a number, and the same in the words of the operations.
+_REWORDED = (
+    (r"how far apart are (?:the )?(.+)", r"difference between \1"),
+    (r"what (?:do|does) (.+) (?:add up to|come to|make)(?: in total| together)?", r"sum of \1"),
+    (r"(?:by )?how (?:much|many \w+) (?:does|do|did) (.+) exceed (.+)", r"how much higher is \1 than \2"),
+    (r"how many times (?:as )?\w+ is (.+) (?:than|as) (.+)", r"how much is the height of \1 divided by height of \2"),
+    (r"(?:take )?(.+?),? and (?:then )?(add|subtract) (\d[\d.]*)(?: to it| from it)?",
+     lambda m: f"{m[1]} {'plus' if m[2] == 'add' else 'minus'} {m[3]}"),
+    (r"(?:take )?(.+?),? and (?:then )?(multiply|divide) it by (\d[\d.]*)",
+     lambda m: f"{m[1]} {'times' if m[2] == 'multiply' else 'divided by'} {m[3]}"),
+    (r"if (?:i|you|we) (.+), what (?:do|would|will) (?:i|you|we) get", r"\1"),
+)
 _STEPS = (
     ("*", r"\b(?:each|every|per|apiece)\b(?!.*\b(?:split|shared?|divided)\b)"),
     ("/", r"\b(?:split|shares?|shared|divided|divides|equally|distribut\w*)\b"),
@@ -59,6 +73,13 @@ _ASKS_NUMBER = r"[.,;] (?:how (?:many|much|far|long)|what)|^how (?:many|much|far
 def compute(text: str) -> Need | None:
     """Parse a question for a number to be worked out."""
     return _between_years(text) or _difference(text) or _word_problem(text) or _top_amount(text)
+
+
+def reworded(text: str) -> str:
+    """Put a roundabout question for a number into the words that the grammar knows."""
+    for pattern, other in _REWORDED:
+        text = re.sub(rf"^{pattern}$", other, text, flags=re.I)
+    return text
 
 
 def event(text: str) -> Need | None:
@@ -82,19 +103,21 @@ def _between_years(text: str) -> Need | None:
     """'How many years passed between A and B?', 'How many years after A was B founded?'."""
     between = re.fullmatch(
         r"how (?:many years|much time|long)(?: (?:passed|are there|were there|lie|lay|went by|is it|are|was there"
-        r"|elapsed))?"
-        r" (?:between|from) (?P<a>.+?) (?:and|to|until) (?P<b>.+)", text, re.I)
+        r"|elapsed))? (?:between|from) (.+)", text, re.I)
     after = re.fullmatch(r"how (?:many years|long) (?:after|before) (?P<a>.+?) (?:was|did|were) (?P<b>.+)", text, re.I)
+    pairs = []
     if between:
-        first, second = (event(part) for part in _parallel(between.group("a"), between.group("b")))
+        split = halves(between.group(1), "and|to|until")
+        pairs = [tuple(map(event, _parallel(*pair))) for pair in split]
+        if not any(map(all, pairs)):  # 'between Hamlet and Faust'
+            pairs = [tuple(Fact("began", noun_phrase(name), "year") for name in pair) for pair in split]
     elif after:
         second = event(re.sub(r"(\S+)$", r"was \1", after.group("b")))
         first = event(after.group("a"))
         if first is None and isinstance(second, Fact):
             first = Fact(second.relation, noun_phrase(after.group("a")), "year")
-    else:
-        return None
-    return Formula("abs({1} - {0})", (first, second), "{v} years") if first and second else None
+        pairs = [(first, second)]
+    return either([Formula("abs({1} - {0})", pair, "{v} years") for pair in pairs if all(pair)])
 
 
 def _difference(text: str) -> Need | None:
@@ -102,14 +125,14 @@ def _difference(text: str) -> Need | None:
     measures = "temperature|height|age|population|length|wind|humidity"
     found = re.fullmatch(rf"(?:what is )?(?:the )?(?:(?P<m>{measures})s? difference|difference (?:in|of)"
                          rf" (?P<n>{measures}))"
-                         r" (?:between|of) (?P<a>.+?) and (?P<b>.+)", text, re.I)
+                         r" (?:between|of) (?P<pair>.+)", text, re.I)
     if not found:
         return None
     measure = (found.group("m") or found.group("n")).lower()
     word = next(word for word, (each, _) in WORDS_OF_DEGREE.items() if each == measure)
-    names = tuple(re.sub(r"^in ", "", found.group(key)) for key in "ab")
-    _, values = measured(word, names, text)
-    return Formula("abs({0} - {1})", values, "{v} " + UNITS[measure])
+    pairs = [tuple(re.sub(r"^in ", "", name) for name in pair) for pair in halves(found.group("pair"))]
+    return either([Formula("abs({0} - {1})", measured(word, pair, text)[1], "{v} " + UNITS[measure])
+                   for pair in pairs])
 
 
 def _parallel(first: str, second: str) -> tuple[str, str]:
@@ -143,14 +166,17 @@ def _amount(text: str, depth: int) -> Need | None:
     if numeric:
         return Formula(numeric)
     for pattern, template, unit in _OPERATIONS:
-        found = re.fullmatch(pattern, text, re.I)
-        parts = [_amount(part, depth + 1) for part in _shared(found.groups())] if found else []
-        if parts and all(parts):
-            return _joined(template, parts, unit)
+        found = re.fullmatch(pattern.replace("{pair}", "(.+ and .+)"), text, re.I)
+        ways = [] if not found else halves(found.group(1)) if "{pair}" in pattern else [found.groups()]
+        for way in ways:
+            parts = [_amount(part, depth + 1) for part in _shared(way)]
+            if all(parts):
+                return _joined(template, parts, unit)
     need = noun_phrase(text)
     if isinstance(need, Weather):
         return need if need.what in ("temperature", "wind", "humidity") else None
-    return need if isinstance(need, Fact) and need.kind in ("number", "year") else None
+    outside = isinstance(need, Fact) and need.relation not in BY_NAME and depth  # 'the atomic number of carbon'
+    return need if outside or (isinstance(need, Fact) and need.kind in ("number", "year")) else None
 
 
 def _shared(groups: tuple[str, ...]) -> list[str]:

@@ -20,7 +20,8 @@ _TAIL = re.compile(
     r"|thank you"
     r"|for me|exactly|again|in your opinion|and (?:tell|give) me the (?:result|answer)))+$", re.I)
 _IN_PLACE = re.compile(
-    r"^(?!(?:what|who|which|where|when|how) )(?P<x>.+?) (?P<be>is|was|are|were) (?P<verb>[\w ]+?) "
+    r"^(?!(?:(?:in|on|at|by|from|to) )?(?:what|who|whom|which|where|when|how) )(?P<x>.+?) (?P<be>is|was|are|were) "
+    r"(?P<verb>[\w ]+?) "
     r"(?P<wh>(?:by|in|at|on) (?:whom|which|what)\b[\w ]*)$", re.I)
 _TURNED = re.compile(r"^(?P<wh>who|what|where|when) (?P<x>(?:the|[A-Z]).+) (?P<be>is|was|are|were)$", re.I)
 _LONGEST = 500  # characters of a question that are read

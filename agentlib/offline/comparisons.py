@@ -2,8 +2,9 @@
 
 import re
 
-from .needs import Fact, Need, Pick, Weather
+from .needs import Fact, Need, Pick, Weather, either
 from .phrases import noun_phrase
+from .words import halves
 
 # measure: (words for more of it, words for less of it); of two ages the older is the smaller year
 _DEGREES = {
@@ -30,9 +31,9 @@ _DEGREE = re.compile(r"\b(?:the )?(" + "|".join(sorted(WORDS_OF_DEGREE, key=len,
 _SMALL = "is|are|was|were|does|do|did|has|have|it|which|what|who|where|in|the|weather|currently|now|today"
 _HEAD = re.compile(
     rf"^(?:(?:compare|{_SMALL}|there|of|between|among|than|at|the two|these|one|either|and|or|by|how much|how many"
-    rf"|thing"
-    r"|city|cities|company|companies|country|countries|books?|novel|mountain|river|university|person|people|inhabitants"
-    r"|scientist|place|tower|building|peak|lives?|living|born|founded|published|established|built|written|started"
+    r"|(?:thing|city|cities|company|companies|country|countries|books?|novel|mountain|river|university|person|people"
+    r"|inhabitants|scientist|place|tower|building|peak)(?! (?:that|where|who|whose|in which|led|run|founded)\b)"
+    r"|lives?|living|born|founded|published|established|built|written|started|came|come"
     r"|outside|right now|temperature|out|degrees|years|metres|meters|kilometres|km)\b[ ,:]*|[,:;] *)+", re.I)
 _TAIL = re.compile(
     rf"(?:[ ,:]*\b(?:{_SMALL}|city|one|live|company|country|born|founded|published|established|a|an|to))+$", re.I)
@@ -40,6 +41,7 @@ _TAIL = re.compile(
 
 def compare(text: str) -> Need | None:
     """Parse a comparison of two or more things, or the question by how much they differ."""
+    text = _in_full(text)
     found = _DEGREE.search(text)
     plain = re.fullmatch(r"(?:compare )?(?:the )?(?:weather|temperatures?) (?:in|of|between) "
                          r"(.+? (?:and|or|with|compared to) .+)", text, re.I)
@@ -55,6 +57,19 @@ def compare(text: str) -> Need | None:
     rest = _HEAD.sub("", after.strip())
     listed = rest if re.search(r" (?:or|and) |,", rest) else _bare(before)
     return _pick(word, listed, text)
+
+
+def _in_full(text: str) -> str:
+    """Put the noun for 'that' and 'one': 'Which company is older, the one that ...' compares companies."""
+    among = re.match(r"(?:of|among|between|from) (.+), ((?:which|who)\b.+)", text, re.I)
+    text = f"{among.group(2)}: {among.group(1)}" if among else text
+    named = re.match(r"which (?:of (?:the|these) (?:two )?)?(capital|company|companies|city|cities|country|countries)",
+                     text, re.I)
+    if not named:
+        return text
+    noun = re.sub("ies$", "y", named.group(1))
+    text = re.sub(r"\bthat of\b", f"the {noun} of", text)
+    return re.sub(r"\bone (?=that|which|where|led|run|founded)", f"{noun} ", text)
 
 
 def _bare(text: str) -> str:
@@ -79,13 +94,28 @@ def _than(word: str, before: str, after: str, text: str) -> Need | None:
 
 def _pick(word: str, listed: str, text: str) -> Need | None:
     """Make a comparison of the things in a list: 'A or B', 'A, B and C', 'in A or in B'."""
-    separators = r",? or |, " if " or " in listed else r",? and |, "
-    parts = [part.strip(" ,?.:") for part in re.split(separators, listed)]
-    parts = [re.sub(r"^(?:in|at|of|on|is it in|that of) ", "", part) for part in parts if part]
-    if len(parts) < 2 or not (text == text.lower() or all(re.search(r"[A-Z0-9]", part) for part in parts)):
-        return None
-    things, measures = measured(word, tuple(parts), text)
-    return Pick(word, WORDS_OF_DEGREE[word][1], things, measures)
+    ways = []
+    for parts in _listed(listed):
+        parts = [re.sub(r"^(?:in|at|of|on|is it in|that of) ", "", part) for part in parts if part]
+        if len(parts) > 1 and (text == text.lower() or all(re.search(r"[A-Z0-9]", part) for part in parts)):
+            things, measures = measured(word, tuple(parts), text)
+            ways.append(Pick(word, WORDS_OF_DEGREE[word][1], things, measures))
+    return either(ways)
+
+
+def _listed(text: str) -> list[list[str]]:
+    """Give the ways to read a list, best first. A title may hold 'and', unless the list has 'or' or quotes."""
+    quoted = dict(enumerate(re.findall(r"[\"“].+?[\"”]", text)))
+    for place, title in quoted.items():
+        text = text.replace(title, f"{{{place}}}", 1)
+    if " or " in text:
+        ways = [re.split(r",? or |, ", text)]
+    else:
+        *first, rest = re.split(r", ", text)
+        ways = [[*first, *pair] for pair in halves(rest)] if not rest.startswith("and ") else [[*first, rest[4:]]]
+        ways += [re.split(r",? and |, ", text)] if len(ways) != 1 else []
+    return [[re.sub(r"\{(\d)\}", lambda m: quoted[int(m.group(1))], part).strip(" ,?.:") for part in way]
+            for way in ways]
 
 
 def measured(word: str, names: tuple[str, ...], text: str) -> tuple[tuple[Need, ...], tuple[Need, ...]]:

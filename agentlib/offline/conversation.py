@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from .needs import Both, Claim, Fact, Formula, Name, Need, Pick, Weather
+from .needs import Both, Claim, Either, Fact, Formula, Name, Need, Pick, Weather
 from .phrases import noun_phrase, relation_of
 from .words import NAME, clean_name, words
 
@@ -59,6 +59,8 @@ def names_in(need: Need) -> list[str]:
             return names_in(inner)
         case Formula(parts=parts) | Both(parts=parts) | Pick(things=parts):
             return [name for part in parts for name in names_in(part)]
+        case Either(ways):
+            return names_in(ways[0])
     return []
 
 

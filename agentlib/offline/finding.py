@@ -5,7 +5,7 @@ import re
 from .notes import Note, Value
 from .patterns import statements, turned
 from .relations import BY_NAME
-from .words import MEASURE, NAME, PLACE, YEAR, clean_name, mentions, number_in, same_name, undated, words
+from .words import MEASURE, NAME, PLACE, YEAR, clean_name, is_half, mentions, number_in, same_name, undated, words
 
 _ALIAS = (r"(?:known|called|abbreviated|titled|written|spelled|nicknamed)(?: also| simply| better)?(?: as| to)? "
           r"[\"“(]?(?:the )?")
@@ -15,7 +15,7 @@ _PLAIN_YEAR = re.compile(YEAR)
 
 def about(note: Note, subject: str, loosely: bool = False) -> list[str]:
     """Give the sentences of a note that are about the subject."""
-    if note.is_empty:
+    if note.is_empty or is_half(subject, note.title) or is_half(note.title, subject):
         return []
     parts = list(note.sentences)
     name, year = undated(subject)

@@ -65,6 +65,13 @@ class Both:
 
 
 @dataclass(frozen=True)
+class Either:
+    """One question read in several ways, best first: 'War and Peace and Emma' can be split at either 'and'."""
+
+    ways: tuple["Need", ...]
+
+
+@dataclass(frozen=True)
 class Talk:
     """Something to say without looking anything up."""
 
@@ -79,4 +86,9 @@ class Open:
     text: str
 
 
-Need = Name | Fact | Weather | Formula | Pick | Claim | Both | Talk | Open
+def either(ways: list["Need"]) -> "Need | None":
+    """Give the only way to read a question, or all of them as one need; None if there is none."""
+    return Either(tuple(ways)) if len(ways) > 1 else ways[0] if ways else None
+
+
+Need = Name | Fact | Weather | Formula | Pick | Claim | Both | Either | Talk | Open

@@ -16,13 +16,16 @@ from .words import NAME, may_name
 WEATHER = {
     "temperature": "temperature", "air temperature": "temperature", "weather": "all", "weather like": "all",
     "weather forecast": "all", "weather report": "all", "conditions": "all", "forecast": "all", "wind": "wind",
-    "wind speed": "wind", "humidity": "humidity",
+    "wind speed": "wind", "humidity": "humidity", "temperatures": "temperature",
 }
 _CLASS_BEFORE = (r"^(?:city|country|town|state|company|book|novel|play|river|mountain|element|person|scientist|writer"
                  r"|author|university) (?:of |called |named )?(?=[\"“A-Z0-9])")
 _PERSON = (r"(?:person|man|woman|one|people|scientist|physicist|chemist|author|writer|manager|leader|founder|engineer"
            r"|inventor|entrepreneur)")
+_COMPANY = r"(?:company|firm|organisation|organization|group|business|platform|website|service)"
 _RELATIVE = (
+    (r"(?:the )?(?:city|town|place) (?:where|in which) (?P<c>.+?) (?:studied|went to (?:university|college|school))",
+     "in which city is the university that {c} attended"),
     (r"(?:the )?(?:city|town|place) (?:where|in which|that|which)? ?(?P<c>.+)", "in which city {c}"),
     (r"(?:the )?country whose capital (?:city )?is (?P<c>.+)", "which country is {c} the capital of"),
     (r"(?:the )?(?:country|nation|state) (?:where|in which|that|which)? ?(?P<c>.+)", "in which country {c}"),
@@ -30,8 +33,8 @@ _RELATIVE = (
      "which university {c}"),
     (rf"(?:the )?{_PERSON} (?:who|that|whom) (?P<c>.+)", "who {c}"),
     (rf"(?:the )?{_PERSON} (?:leading|running|heading) (?P<c>.+)", "who leads {c}"),
-    (r"(?:the )?(?:company|firm) (?P<c>(?:led|run|headed|managed|founded|started) by .+)", "which company is {c}"),
-    (r"(?:the )?(?:company|firm|organisation|organization|group) (?:that|which|who) (?P<c>.+)", "which company {c}"),
+    (rf"(?:the )?{_COMPANY} (?P<c>(?:led|run|headed|managed|founded|started) by .+)", "which company is {c}"),
+    (rf"(?:the )?{_COMPANY} (?:that|which|who) (?P<c>.+)", "which company {c}"),
     (r"(?:the )?(?:year|time|day) (?:when|in which|that)? ?(?P<c>.+)", "when {c}"),
     (r"(?:the )?river (?:that|which)? ?(?P<c>.+)", "which river {c}"),
     (r"(?:the )?(?:book|novel|play) by (?P<c>.+)", "which book {c} wrote"),
@@ -117,6 +120,9 @@ def _relation_of(text: str, depth: int) -> Need | None:
     if noun.split()[-1][0].isupper() and not noun.split()[-1].isupper():
         return None  # University of Cambridge, Bank of America
     relation = relation_of(noun)
+    counted = re.fullmatch(r"number of ([a-z ]+?) (?:of|in|on|around) (?:the )?(.+)", text)
+    if counted and not relation_of(f"number of {counted.group(1)}"):
+        return Fact(counted.group(1), noun_phrase(counted.group(2), depth + 1), "number", counted.group(1))
     superlative = re.match(r"(?:the )?(?:\w+(?<!for)est|most \w+) ", noun)
     if preposition in ("in", "on") and not superlative and not (relation and relation[0] in _OF_PLACES):
         return None

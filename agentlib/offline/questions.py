@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from .amounts import compute, event
+from .amounts import compute, event, reworded
 from .cleaning import normal, without_tail
 from .comparisons import compare
 from .conversation import Turn, follow_up, names_in, with_names
@@ -52,7 +52,7 @@ _WEATHER_QUESTIONS = (
      r"|gloves)"
      r"(?: with me)?(?: in| to| for| when in)? (?P<x>.+)", ""),
     (rf"(?:is|does|will|are)(?: it| there| the weather)? (?:going to )?(?:be )?(?:very |really )?"
-     rf"(?P<noun>{'|'.join(_YES_NO)})(?: outside)? (?:today |now )?(?:in|at) (?P<x>.+)", ""),
+     rf"(?P<noun>{'|'.join(_YES_NO)})(?: outside)? (?:today |now )?(?:(?:in|at) |(?=where ))(?P<x>.+)", ""),
 )
 _WHICH_THING = (
     r"(?:how many|which|what) (?P<noun>[a-z][a-z -]{2,40}?) (?:does|do|did|has|have) (?:the )?"
@@ -79,7 +79,7 @@ def understand(question: str, before: tuple[tuple[str, str], ...] = ()) -> Need:
     """Give the tree of needs of a question; `before` are earlier questions with answers, that it may lean on."""
     before = before[-_TURNS:]
     turns = [Turn(asked, answer, understand(asked, before[:place])) for place, (asked, answer) in enumerate(before)]
-    text = with_names(normal(question), turns)
+    text = reworded(with_names(normal(question), turns))
     for kind, pattern in _TALK:
         if re.fullmatch(pattern, text, re.I):
             return Talk(kind, text)
@@ -148,16 +148,17 @@ def _age(text: str) -> Need | None:
             person = found.group("x")
             clause = found.group("event") if pattern.startswith("how old") else f"{person} {found.group('event')}"
             clause = re.sub(r"\blive$", "die", clause)
-            year = event(_named(clause, person))
+            year = event(_named(clause, person, names_in(noun_phrase(person))[-1]))
             years = (year, Fact("born", noun_phrase(person), "year"))
             return Formula("{0} - {1}", years, "about {v} years old") if year else None
     return None
 
 
-def _named(text: str, name: str) -> str:
-    """Put a name for every pronoun."""
+def _named(text: str, name: str, thing: str = "") -> str:
+    """Put a name for every pronoun; the thing, if given, for 'it': 'the founder of Amazon when he founded it'."""
+    text = re.sub(r"\bit\b", lambda _: thing or name, text)
     text = re.sub(r"\b(?:his|her|its|their)\b", lambda _: f"{name}'s", text)
-    return re.sub(r"\b(?:he|she|it|they|there)\b", lambda _: name, text)
+    return re.sub(r"\b(?:he|she|they|there)\b", lambda _: name, text)
 
 
 def _two_questions(text: str, depth: int) -> Need | None:

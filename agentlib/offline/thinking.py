@@ -19,7 +19,7 @@ from .choosing import next_call
 from .facts import settle_fact
 from .finding import best_sentence
 from .measures import settle_comparison, settle_formula, settle_weather
-from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
+from .needs import Both, Claim, Either, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
 from .questions import understand
@@ -40,9 +40,12 @@ class Conclusion:
 
 def think(reading: Reading) -> Conclusion:
     """Think once about a request."""
-    mind = Mind(reading, settle)
-    need = understand(reading.question, reading.earlier)
-    outcome = mind.settle(need)
+    whole = understand(reading.question, reading.earlier)
+    for need in whole.ways if isinstance(whole, Either) else (whole,):
+        mind = Mind(reading, settle)
+        outcome = mind.settle(need)
+        if not isinstance(outcome, Lost):
+            break
     return Conclusion(need, mind, outcome, tuple(mind.wants) if isinstance(outcome, Want) else ())
 
 

@@ -107,6 +107,31 @@ def clean_name(text: str) -> str:
     return "" if text.lower() in _PRONOUNS else text
 
 
+def halves(text: str, joint: str = "and") -> list[tuple[str, str]]:
+    """Give the ways to split a text in two at a joint, best first: in 'War and Peace and Emma' there are two.
+
+    Best are halves that begin or end alike ('the birth of ... and the birth of ...', '... and of Y'), then a second
+    half that begins anew ('... and the founding of ...'), then halves of the same length.
+    """
+    ways = [(text[: m.start()], text[m.end():]) for m in re.finditer(rf",? (?:{joint}) ", text)]
+    return sorted((way for way in ways if all(way)), key=lambda way: (_unlike(*way), abs(
+        len(way[0].split()) - len(way[1].split()))))
+
+
+def is_half(part: str, whole: str) -> bool:
+    """Say whether a text is one half of a pair: 'War' of 'War and Peace'."""
+    return " and " in whole and any(fold(part) == fold(half) for pair in halves(whole) for half in pair)
+
+
+def _unlike(first: str, second: str) -> int:
+    """Say how little two halves of a pair are alike: 0, 1 or 2."""
+    one, other = (re.sub(r"^(?:the|in|of) ", "", half).split(" ") for half in (first, second))
+    same_end = one[-1] == other[-1] and "'s " in first and "'s " in second
+    if one[0] == other[0] or same_end or re.match(r"(?:that )?of |his |her |its ", second):
+        return 0
+    return 1 if re.match(r"(?:the|in|at|when|where) [a-z]", second) else 2
+
+
 def number_in(text: str) -> float | None:
     """Read the first number of a text: '8,849 metres' is 8849, 'about 21.5 million' is 21500000."""
     found = re.search(NUMBER, text)
