@@ -14,6 +14,7 @@ comes about, in the order in which the modules are best read:
     choosing    want and tools -> a call
     wording     thoughts and answers in words, varied by the seed
     replying    the reply in the format asked for, and what it makes up when no stop word stops it
+    judging     the verdict on an answer that a request shows beside observations, as a self-check does
     faults      the mistakes that it makes when a lesson asks for them: rates and luck. slips: what it then says;
                 malformed: how a reply goes wrong in its form (malformation: what that is; parts: what it is made of)
 """

@@ -132,8 +132,11 @@ def _last_question(lines: list[tuple[str, str]]) -> tuple[str, tuple, list[tuple
 
 
 def _steps(lines: list[tuple[str, str]]) -> tuple[tuple[Step, ...], tuple[Note, ...]]:
-    """Pair actions with their observations, and keep thoughts and observations as notes."""
-    steps, notes, call = [], [], None
+    """Pair actions with their observations, and keep thoughts and observations as notes.
+
+    A thought that led to an answer is dropped when a guard's note objects to that answer.
+    """
+    steps, notes, call, before = [], [], None, ""
     for label, text in lines:
         if label == "thought":
             notes.append(Note(text, is_thought=True))
@@ -146,6 +149,10 @@ def _steps(lines: list[tuple[str, str]]) -> tuple[tuple[Step, ...], tuple[Note, 
             steps.append(Step(tool, arguments, text))
             notes.append(Note(text, steps[-1].asked, tool))
             call = None
+        elif label == "user" and before in ("final answer", "answer") and text.lower().startswith("note:"):
+            while notes and notes[-1].is_thought:
+                notes.pop()
+        before = label
     return tuple(steps), tuple(notes)
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from .calling import callable_tools, speak, wire_calls
 from .checks import check
 from .faults import NO_FAULTS, Faults
+from .judging import verdict
 from .reading import Reading, read, text_of
 from .replying import write
 from .slips import faulty_reply
@@ -117,8 +118,10 @@ def complete(body: dict, raw: bytes, settings: Settings) -> dict:
 
 def _in_text(body: dict, reading: Reading, limit: int, settings: Settings) -> tuple[dict, str]:
     """Reply in text, in whatever format the prompt asks for; give the message and the finish reason."""
-    faulty = faulty_reply(settings.faults, reading, body["messages"])
-    text, reason = cut(write(reading) if faulty is None else [faulty], _stop_words(body), limit)
+    said = verdict(body["messages"])
+    if said is None:
+        said = faulty_reply(settings.faults, reading, body["messages"])
+    text, reason = cut(write(reading) if said is None else [said], _stop_words(body), limit)
     return {"content": text}, reason
 
 

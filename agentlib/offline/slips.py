@@ -1,17 +1,18 @@
 """How a fault gets into a reply: what strikes, what the model then says, and how it comes out of it again.
 
 An error is any message whose first line starts with the word Error or Warning, after a label or one more word
-(`Observation: Error: …`, `Format error: …`). It helps when it says what would be right, by three plain signs:
+(`Observation: Error: …`, `Format error: …`). It helps when it says what would be right, by plain signs:
 
     it shows the format (the label `Action:` or `Final Answer:`), or
     it names a tool of the list other than the one just called, or
-    it names a parameter of one of the tools.
+    it names a parameter of one of the tools, or
+    it is the note of a guard: these say what to do instead.
 
 `Error`, `Error: bad input` and `Error: unknown tool 'wiki'` do not help. `Error: unknown tool 'wiki'. The tools are:
 search, weather` does, and so does `Error: query: Input should be a valid string`.
 
 A model that repeats itself does as it did after the same reply before: it repeats one call, or several in turn. A
-message that starts with `Note:`, as guards write it, gets it out of this as an error would.
+guard's note, which starts with `Note:`, gets it out of this, as an error would; and on an answer it is an objection.
 """
 
 import re
@@ -31,7 +32,9 @@ from .wording import answer_of, thought_of
 from .words import fold
 
 _ERROR = re.compile(r"\s*(?:observation[:：]\s*)?(?:\w+[ \t]+)?(?:error|warning)\b", re.I)
-_NOTE = re.compile(r"\s*note[:：]", re.I)
+_NOTE = re.compile(r"^\s*note[:：]", re.I | re.M)
+_ANSWERS = re.compile(r"^\W*final answer\W*[:：]", re.I | re.M)
+_ACTS = re.compile(r"^\W*action\W*\d*\W*[:：]", re.I | re.M)
 _SHOWS_FORMAT = re.compile(r"\b(?:action|final answer)[ \t]*[:：]", re.I)
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TOOLS = {"search": ("google", "wikipedia", "web_search"), "weather": ("forecast", "temperature", "get_weather_report"),
@@ -46,7 +49,7 @@ def faulty_reply(faults: Faults, reading: Reading, messages: list[dict]) -> str 
     replies, answers = _since_question(messages)
     told = "\n".join(text for text in answers if _ERROR.match(text) or _NOTE.match(text))
     recovery = faults.recovery if helps(told, reading) else faults.blind_recovery
-    if any(map(_ERROR.match, answers)):
+    if any(map(_ERROR.match, answers)) or (told and _ANSWERS.search(replies[-1])):
         return None if chance("recovery") < recovery else replies[-1]
     if faults.repeated_action and replies[-1:] and replies[-1] in replies[:-1]:
         goes_on = 1 - recovery if told else faults.persistence
@@ -66,7 +69,8 @@ def helps(message: str, reading: Reading) -> bool:
     called = reading.steps[-1].tool if reading.steps else ""
     names = {tool.name for tool in reading.tools if tool.name != called}
     names |= {parameter for tool in reading.tools for parameter in tool.parameters}
-    return bool(_SHOWS_FORMAT.search(message) or (names - {"a", "i", "I"}) & named)  # those are English, too
+    names -= {"a", "i", "I"}  # they are English words, too
+    return bool(_NOTE.search(message) or _SHOWS_FORMAT.search(message) or names & named)
 
 
 def _written(kind: str, move: Move, reading: Reading, replies: list[str], chance: Callable[[str], float]) -> str | None:
@@ -76,7 +80,8 @@ def _written(kind: str, move: Move, reading: Reading, replies: list[str], chance
         malformed = MALFORMED[kind].write(text)
         return None if malformed == text else malformed
     if kind == "repeated_action":
-        return _one_of(replies, chance("repeated")) if reading.steps and move.want else None
+        actions = [reply for reply in replies if _ACTS.search(reply)]
+        return _one_of(actions, chance("repeated")) if actions and reading.steps and move.want else None
     mistaken = {"invented_tool": _with_invented_tool, "wrong_type": _with_wrong_type, "premature_answer": _premature}
     changed = mistaken[kind](move, reading, chance) if move.want else None
     return worded(changed, reading) if changed else None
@@ -96,8 +101,12 @@ def _with_wrong_type(move: Move, reading: Reading, chance: Callable[[str], float
     return replace(move, call=Call(move.call.tool, arguments))
 
 
-def _mistyped(value: str | int) -> object:
-    return {"type": "string", "value": value} if isinstance(value, str) else _NUMBERS[value % len(_NUMBERS)]
+def _mistyped(value: object) -> object:
+    if isinstance(value, str):
+        return {"type": "string", "value": value}
+    if isinstance(value, bool | list | dict | None):
+        return str(value)
+    return _NUMBERS[int(value)] if value in range(len(_NUMBERS)) else "many"
 
 
 def _premature(move: Move, reading: Reading, chance: Callable[[str], float]) -> Move | None:
