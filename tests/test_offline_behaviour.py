@@ -307,8 +307,25 @@ def test_an_invented_weather_report_is_not_the_real_one():
 
 def test_seeds_change_the_wording():
     replies = {chat(opening(UNIVERSITY), seed=seed) for seed in range(12)}
-    assert len(replies) > 1
-    assert {reply.partition("Action:")[2] for reply in replies} == {' search(query="DeepMind CEO")\n'}
+    assert {reply.partition("Action: ")[2] for reply in replies} == {
+        f'search(query="{query}")\n' for query in ("DeepMind CEO", "CEO of DeepMind", "DeepMind")}
+    assert len(replies) > 3  # the thoughts differ too
+
+
+@pytest.mark.parametrize(("question", "expected", "paths"), [
+    (UNIVERSITY, "Cambridge", 6), (WARMER, "Shanghai", 2),
+    ("How many years passed between the birth of Alan Turing and the birth of Marie Curie?", "45", 6),
+])
+def test_seeds_change_the_path_and_not_the_answer(question, expected, paths):
+    runs = [run(question, seed=seed) for seed in range(20)]
+    assert all(expected in answer for answer, _ in runs)
+    assert len({tuple(actions(messages)) for _, messages in runs}) >= paths
+
+
+def test_a_seed_decides_which_city_comes_first():
+    first = {actions(run(WARMER, seed=seed)[1])[0] for seed in range(1, 20)}
+    assert first == {'weather(city="Beijing")', 'weather(city="Shanghai")'}
+    assert actions(run(WARMER, seed=0)[1]) == actions(run(WARMER)[1])  # no seed is seed 0
 
 
 # Any messages at all.

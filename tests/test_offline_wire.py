@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -29,7 +30,7 @@ def test_a_reply_is_a_chat_completion():
                                              temperature=0)
     assert reply.object == "chat.completion" and reply.model == "offline"
     assert reply.choices[0].finish_reason == "stop"
-    assert 'Action: search(query="DeepMind CEO")' in reply.choices[0].message.content
+    assert re.search(r'Action: search\(query="[^"]*DeepMind', reply.choices[0].message.content)
     assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens
     assert reply.usage.completion_tokens == -(-len(reply.choices[0].message.content) // 4)
 

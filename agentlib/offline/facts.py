@@ -42,7 +42,7 @@ def _look(mind: Mind, need: Fact, subject: str) -> Outcome:
         value = _in_notes(mind, need, subject, loosely=True)
         if value:
             return value
-    call = next_call("search", wordings(need, subject, reading.notes), subject, reading)
+    call = next_call("search", wordings(need, subject, reading.notes, reading.seed), subject, reading)
     return Want(call, "search", subject, need) if call else Lost(described(need, subject))
 
 

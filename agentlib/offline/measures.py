@@ -33,34 +33,32 @@ def settle_weather(mind: Mind, need: Weather) -> Outcome:
 
 def settle_formula(mind: Mind, need: Formula) -> Outcome:
     """Settle the parts, then the sum."""
-    numbers = []
-    for value in [mind.settle(part) for part in need.parts]:
-        if not isinstance(value, Value):
-            return value
-        if value.number is None:
-            return Lost(f"a number in '{value.text}'")
-        numbers.append(value.number)
+    numbers = _numbers(mind, need.parts)
+    if not isinstance(numbers, list):
+        return numbers
     result = _sum(mind, expression(need.template, numbers), need, carried=bool(need.parts))
     return Value(need.said.replace("{v}", result.text), (), result.number) if isinstance(result, Value) else result
 
 
 def settle_comparison(mind: Mind, need: Pick) -> Outcome:
     """Settle what is measured of each thing, then compare."""
-    outcomes = [mind.settle(measure) for measure in need.measures]
-    for outcome in outcomes:
-        if isinstance(outcome, Want):
-            return outcome
-    for outcome in outcomes:
-        if isinstance(outcome, Lost):
-            return outcome
-        if outcome.number is None:
-            return Lost(f"a number to compare in '{outcome.text}'")
-    numbers = [outcome.number for outcome in outcomes]
+    numbers = _numbers(mind, need.measures)
+    if not isinstance(numbers, list):
+        return numbers
     if need.unit:
         return _sum(mind, f"{plain(max(numbers))} - {plain(min(numbers))}", need, carried=True)
     best = max(numbers) if need.highest else min(numbers)
     winners = tuple(label(mind, thing) for thing, number in zip(need.things, numbers, strict=True) if number == best)
     return Value(" and ".join(winners), winners)
+
+
+def _numbers(mind: Mind, needs: tuple[Need, ...]) -> list[float] | Want | Lost:
+    """Settle needs that are numbers."""
+    values = mind.settle_all(needs)
+    if not isinstance(values, list):
+        return values
+    without = next((value.text for value in values if value.number is None), None)
+    return [value.number for value in values] if without is None else Lost(f"a number in '{without}'")
 
 
 def label(mind: Mind, thing: Need) -> str:

@@ -7,6 +7,7 @@ from .choosing import Call
 from .needs import Need
 from .notes import Value
 from .reading import Reading
+from .words import choose
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,14 @@ class Mind:
         if isinstance(outcome, Want) and all(outcome.call != want.call for want in self.wants):
             self.wants.append(outcome)
         return outcome
+
+    def settle_all(self, needs: tuple[Need, ...]) -> list[Value] | Want | Lost:
+        """Settle needs that do not depend on each other. Of several wants the seed says which one comes first."""
+        outcomes = [self.settle(need) for need in needs]
+        wants = tuple(outcome for outcome in outcomes if isinstance(outcome, Want))
+        if wants:
+            return choose(self.reading.seed, "order", wants) if self.reading.seed else wants[0]
+        return next((outcome for outcome in outcomes if isinstance(outcome, Lost)), outcomes)
 
     def keep(self, need: Need, subject: str, value: Value, from_memory: bool = False) -> Value:
         """Keep a settled fact for the wording of the thought and the answer."""

@@ -6,7 +6,7 @@ from .needs import Fact, Name, Need, Open, Weather
 from .notes import Note, Value
 from .reading import Step
 from .relations import BY_NAME
-from .words import fold, plain, same_name, undated, with_the, words
+from .words import choose, fold, plain, same_name, undated, with_the, words
 
 _RAIN = "rain|drizzle|shower|storm"
 _SKY = {"rain": _RAIN, "umbrella": _RAIN, "snow": "snow", "sun": "sun|clear", "sunglasses": "sun|clear",
@@ -31,15 +31,20 @@ def described(need: Need, subject: str) -> str:
     return f"the weather in {subject}" if isinstance(need, Weather) else f"the result of {subject}"
 
 
-def wordings(need: Fact, subject: str, notes: tuple[Note, ...]) -> list[str]:
-    """Give queries for a fact: with its noun, then the bare name, or what the name's own article points to."""
+def wordings(need: Fact, subject: str, notes: tuple[Note, ...], seed: int) -> list[str]:
+    """Give queries for a fact: with its noun, then the bare name, or what the name's own article points to.
+
+    A seed may put the first one in other words.
+    """
     noun, own = noun_of(need), [note for note in notes if same_name(note.title, undated(subject)[0])]
     if need.relation == "about":
         return [subject, f"what is {subject}"]
     if own:
         return [f"{subject} {noun}", *own[-1].pointers[:2], f"{noun} of {subject}"]
     near = [title for note in notes for title in note.pointers if set(words(subject)) & set(words(title))]
-    return [f"{subject} {noun}", subject, *near, f"{noun} of {subject}"]
+    usual, turned = f"{subject} {noun}", f"{noun} of {subject}"
+    first = choose(seed, f"ask|{subject}", (usual, turned, subject)) if seed else usual
+    return list(dict.fromkeys([first, subject, *near, turned]))
 
 
 def key_words(text: str) -> list[str]:

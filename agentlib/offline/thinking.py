@@ -46,7 +46,8 @@ def think(reading: Reading) -> Conclusion:
         outcome = mind.settle(need)
         if not isinstance(outcome, Lost):
             break
-    return Conclusion(need, mind, outcome, tuple(mind.wants) if isinstance(outcome, Want) else ())
+    others = tuple(want for want in mind.wants if want != outcome)
+    return Conclusion(need, mind, outcome, (outcome, *others) if isinstance(outcome, Want) else ())
 
 
 def settle(mind: Mind, need: Need) -> Outcome:
@@ -81,13 +82,9 @@ def _settle_claim(mind: Mind, fact: Need, said: str) -> Outcome:
 
 
 def _settle_both(mind: Mind, parts: tuple[Need, ...]) -> Outcome:
-    """Settle several questions in their order."""
-    outcomes = [mind.settle(part) for part in parts]
-    for kind in (Want, Lost):
-        for outcome in outcomes:
-            if isinstance(outcome, kind):
-                return outcome
-    return Value("; ".join(outcome.text for outcome in outcomes))
+    """Settle several questions."""
+    values = mind.settle_all(parts)
+    return Value("; ".join(value.text for value in values)) if isinstance(values, list) else values
 
 
 def _settle_open(mind: Mind, question: str) -> Outcome:
