@@ -1,6 +1,7 @@
-"""The commands: python3 -m agentlib lab | test | ask | doctor | build.
+"""The commands: python3 -m agentlib lab | test | ask | serve | doctor | build.
 
-Each makes sure that there is an environment that fits, then becomes a program that runs in it; doctor only looks.
+Each makes sure that there is an environment that fits, then becomes a program that runs in it. Two need none: doctor
+only looks, and serve needs the standard library only.
 An old Python reads this file before it is told that it is too old: keep the syntax plain.
 """
 
@@ -17,7 +18,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from agentlib import ask, bootstrap
+from agentlib import ask, bootstrap, serve
 from agentlib.requirements import NEWEST_TESTED
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +38,7 @@ def main(arguments):
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options, unknown = parser().parse_known_args(arguments[:at])
     options.passed_on = unknown + arguments[at + 1 :]
-    refused = unknown if options.run is lab else options.passed_on if options.run in (ask_a_question, doctor) else []
+    refused = unknown if options.run is lab else options.passed_on if options.run in OWN_OPTIONS else []
     if refused:
         parser().error(f"unknown argument {refused[0]!r}")
     version = sys.version_info[:2]
@@ -51,7 +52,7 @@ def parser():
     whole = Parser(
         prog="python3 -m agentlib",
         description="Lessons on LLM agents that you can read, step and take apart. "
-        "On first use, every command but doctor makes .venv and installs what the lessons need.",
+        "On first use, every command but serve and doctor makes .venv and installs what the lessons need.",
         allow_abbrev=False,
     )
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
@@ -65,6 +66,9 @@ def parser():
 
     command = add(commands, "ask", ask_a_question, "let an agent answer a question, step by step", ask.ABOUT)
     ask.add_arguments(command)
+
+    command = add(commands, "serve", serve_model, "offer the offline model to other programs", serve.ABOUT)
+    serve.add_arguments(command)
 
     command = add(commands, "doctor", doctor, "check this machine and the settings", "It changes nothing.")
     command.add_argument("--json", action="store_true", help="print a list of objects, to be collected by a teacher")
@@ -127,6 +131,14 @@ def ask_a_question(options):
     bootstrap.run(bootstrap.prepare(ROOT), ["-m", "agentlib.ask", *ask.as_arguments(options)], ROOT)
 
 
+def serve_model(options):
+    """Serve the offline model in this process."""
+    try:
+        serve.serve(options.host, options.port)
+    except serve.ServeError as error:
+        sys.exit(f"agentlib: {error}")
+
+
 def doctor(options):
     """Check everything that the lessons rest on."""
     from agentlib import doctor
@@ -137,6 +149,9 @@ def doctor(options):
 def build(options):
     """Build the notebooks with the offline model."""
     bootstrap.run(offline(bootstrap.prepare(ROOT, ["dev"])), ["notebooks/build.py", *options.passed_on], ROOT)
+
+
+OWN_OPTIONS = (ask_a_question, serve_model, doctor)  # which take no others
 
 
 def offline(environment):
