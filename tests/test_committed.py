@@ -64,14 +64,19 @@ TEXT_CHUNKS = {b"tEXt", b"zTXt", b"iTXt", b"eXIf"}
 
 def committed() -> list[str]:
     """Name the files in the repository."""
-    git = ["git", "-c", "safe.directory=*", "ls-files", "-z"]
+    return [name for name in ls_files() if (ROOT / name).is_file()]
+
+
+def ls_files(*options: str) -> list[str]:
+    """Ask git for files; without git, or outside a clone, there is nothing to ask."""
+    git = ["git", "-c", "safe.directory=*", "ls-files", "-z", *options]
     try:
         done = subprocess.run(git, cwd=ROOT, capture_output=True, encoding="utf-8")
     except FileNotFoundError:
         pytest.skip("there is no git, which knows what is committed")
     if done.returncode:
         pytest.skip("this is no clone, so that nothing is committed from here")
-    return [name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
+    return list(filter(None, done.stdout.split("\0")))
 
 
 def texts(name: str, data: bytes) -> Iterator[str]:
@@ -154,6 +159,11 @@ def test_nothing_committed_holds_a_key_or_names_a_place_on_somebodys_machine():
     assert not reported, "\n".join(reported)
     assert {(file, known) for file, known, _ in ALLOWED} == needed, "an exception that nothing needs any more"
     assert time.process_time() - begin < 3
+
+
+def test_nothing_is_committed_that_git_is_told_to_ignore():
+    assert ls_files("--cached", "--ignored", "--exclude-standard") == []  # such as .env, and a learner's copies
+    assert ".env" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
 # The search finds what was planted. The texts are put together here, so that this file holds none of them.

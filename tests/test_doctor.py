@@ -95,8 +95,8 @@ def ready(fresh):
     """A clone with its environment: one of its own, into which the tests' packages are linked."""
     subprocess.run([BASE, "-m", "venv", "--without-pip", fresh.venv], check=True)
     site = Path(sysconfig.get_path("purelib", "venv", {"base": str(fresh.venv)}))
-    code = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
-    (site / "packages.pth").write_text(code, encoding="utf-8")
+    # Only a path, so that the .pth files there, which may lead to another agentlib, are not read.
+    (site / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     (site / "root.pth").write_text(os.path.relpath(fresh.folder, site) + "\n", encoding="utf-8")
     extensions = fresh.venv / "share" / "jupyter" / "labextensions"
     for name in ("anywidget", "@jupyter-widgets/jupyterlab-manager"):
@@ -148,6 +148,16 @@ def test_a_problem_comes_with_its_fix_and_with_exit_status_1(ready):
 def test_an_unknown_argument_is_refused(fresh):
     result = fresh.run("--loud")
     assert result.returncode == 2 and "'--loud'" in result.stderr
+
+
+@posix
+def test_a_reader_that_has_seen_enough_is_no_failure(fresh):
+    program = [BASE, "-m", "agentlib", "doctor"]
+    process = subprocess.Popen(program, cwd=fresh.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait() == 141
+    process.stderr.close()
 
 
 # The environment

@@ -6,6 +6,7 @@ It changes nothing. `machine.CHECKS` and `inside.CHECKS` are the checks; a new o
 """
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -22,16 +23,29 @@ SECONDS = 30  # for the checks inside; a model has 10 of them
 
 def main(root: Path, *, as_json: bool = False) -> int:
     """Check everything, print it, and give the exit status: 1 when there is a problem."""
+    try:
+        findings = print_json(root) if as_json else print_lines(root)
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return int(any(finding.level == PROBLEM for finding in findings))
+
+
+def print_json(root: Path) -> list[Finding]:
+    """Print all findings as one list."""
+    findings = list(examine(root))
+    print(json.dumps([asdict(finding) for finding in findings], indent=1), flush=True)
+    return findings
+
+
+def print_lines(root: Path) -> list[Finding]:
+    """Print every finding as soon as it is there, then the result."""
     findings = []
     for finding in examine(root):
+        show(finding)
         findings.append(finding)
-        if not as_json:
-            show(finding)
-    if as_json:
-        print(json.dumps([asdict(finding) for finding in findings], indent=1))
-    else:
-        print(f"\n{summary(findings)}")
-    return int(any(finding.level == PROBLEM for finding in findings))
+    print(f"\n{summary(findings)}", flush=True)
+    return findings
 
 
 def examine(root: Path) -> Iterator[Finding]:
@@ -65,14 +79,11 @@ def look_inside(root: Path, environment: Environment) -> Iterator[Finding]:
 
 def show(finding: Finding) -> None:
     """Print one finding, and its fix below it."""
-    indent = " " * 22
     lines = textwrap.wrap(finding.text, 96, break_long_words=False, break_on_hyphens=False) or [""]
     if finding.fix:
         lines += textwrap.wrap(f"Fix: {finding.fix}", 96, break_long_words=False, break_on_hyphens=False)
-    print(f"{finding.level:8} {finding.check:12} {lines[0]}")
-    for line in lines[1:]:
-        print(indent + line)
-    sys.stdout.flush()
+    lines[0] = f"{finding.level:8} {finding.check:12} {lines[0]}"
+    print(f"\n{' ' * 22}".join(lines), flush=True)
 
 
 def summary(findings: Sequence[Finding]) -> str:

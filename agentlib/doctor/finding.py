@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+SAME_LETTERS = re.IGNORECASE if os.name == "nt" else re.NOFLAG  # how paths compare
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
 
@@ -41,12 +42,12 @@ def without_names(text: str) -> str:
     """Write ~ for the home folder, and [user] where the user's name is a part of another path."""
     home = str(Path.home())
     for written in {home, os.path.realpath(home)} - {os.sep}:
-        text = re.sub(rf"(?<![\w.\-/\\]){re.escape(written)}(?![\w.-])", "~", text)
+        text = re.sub(rf"(?<![\w.\-/\\]){re.escape(written)}(?![\w.-])", "~", text, flags=SAME_LETTERS)
     try:
         user = getpass.getuser()
     except (OSError, KeyError, ImportError):  # an account without a name, as containers have
         return text
-    return re.sub(rf"(?<=[/\\]){re.escape(user)}(?=[/\\]|$)", "[user]", text)
+    return re.sub(rf"(?<=[/\\]){re.escape(user)}(?=[/\\]|$)", "[user]", text, flags=SAME_LETTERS)
 
 
 def command(name: str) -> str:
