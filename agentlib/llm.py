@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .model_errors import LLMError, bad_reply, explain
+from .secrecy import keys_in
 from .state import Message, Usage
 
 if TYPE_CHECKING:
@@ -91,9 +92,13 @@ class LLM:
 
     def request(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> dict:
         """Give the body of the request, as it is sent."""
-        wire = [message.to_wire() if isinstance(message, Message) else dict(message) for message in messages]
-        body = {"model": self.model, "messages": wire, "stop": list(stop) or None} | self._options
+        body = {"model": self.model, "messages": to_wire(messages), "stop": list(stop) or None} | self._options
         return {key: value for key, value in body.items() if value is not None and key not in self._omit}
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The key, and what the address may hold of one: nothing of this may be written to a file."""
+        return (self._api_key or "", *keys_in(self.base_url or ""))
 
     @cached_property
     def client(self) -> OpenAI:
@@ -112,6 +117,11 @@ class LLM:
 
     def __getstate__(self) -> dict:
         return {name: value for name, value in vars(self).items() if name != "client"}  # so that workers can have it
+
+
+def to_wire(messages: Iterable[Message | Mapping]) -> list[dict]:
+    """Give messages as the JSON objects of the API."""
+    return [message.to_wire() if isinstance(message, Message) else dict(message) for message in messages]
 
 
 def _offline_app() -> Any:
@@ -162,8 +172,7 @@ class ScriptedLLM:
         self.requests: list[dict] = []
 
     def chat(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> Reply:
-        wire = [message.to_wire() if isinstance(message, Message) else dict(message) for message in messages]
-        self.requests.append({"messages": wire, "stop": list(stop)})
+        self.requests.append({"messages": to_wire(messages), "stop": list(stop)})
         if len(self.requests) > len(self.replies):
             raise ScriptError(f"the script holds {len(self.replies)} replies, and was asked for one more")
         reply = self.replies[len(self.requests) - 1]

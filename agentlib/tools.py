@@ -6,9 +6,11 @@ import asyncio
 import inspect
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .schema import ArgumentsError, Parameters, ToolDefinitionError
@@ -40,7 +42,7 @@ class Tool:
         self.name = getattr(function, "__name__", "") if name is None else name
         if not _NAME.fullmatch(self.name):
             raise ToolDefinitionError(f"{self.name!r} cannot be a tool's name: use 1 to 64 of A-Z a-z 0-9 _ -")
-        self._parameters = Parameters(function, self.name)
+        _ = self._parameters  # raises here, where the tool is defined
         self.description = _summary(function) if description is None else description
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -48,6 +50,17 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"Tool({self.signature})"
+
+    def __getstate__(self) -> dict:
+        """Give what workers need to make the tool again: the function, pickled by its place in its module."""
+        found = _found(self.function)
+        if isinstance(found, Tool) and found.function is self.function:  # `@tool` took its place: look inside
+            self.function.__qualname__ += ".function"
+        return {name: value for name, value in vars(self).items() if name != "_parameters"}
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        return Parameters(self.function, self.name)
 
     @property
     def parameters(self) -> dict:
@@ -121,6 +134,14 @@ def shorten(text: str, limit: int = MAX_OBSERVATION) -> str:
     marker = f"\n[… {len(text)} characters, truncated …]\n"
     head = (limit - len(marker)) * 2 // 3
     return text[:head] + marker + text[len(text) - (limit - len(marker) - head) :]
+
+
+def _found(function: Callable) -> Any:
+    """Give what stands in the function's module under its name."""
+    found = sys.modules.get(getattr(function, "__module__", None) or "")
+    for part in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 # -- from a docstring, and to a text
