@@ -8,6 +8,7 @@ from .choosing import next_call, ranked
 from .needs import Fact, Formula, Name, Need, Pick, Weather
 from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
+from .passages import only_texts
 from .reports import weather
 from .settling import expression, judged, meant, own_names, result_of
 from .words import number_in, plain
@@ -36,6 +37,8 @@ def settle_formula(mind: Mind, need: Formula) -> Outcome:
     numbers = _numbers(mind, need.parts)
     if not isinstance(numbers, list):
         return numbers
+    if need.said.endswith("°F") and mind.trail and mind.trail[-1].value.text.endswith("°F"):  # asked for in that unit
+        return mind.trail[-1].value
     result = _sum(mind, expression(need.template, numbers), need, carried=bool(need.parts))
     return Value(need.said.replace("{v}", result.text), (), result.number) if isinstance(result, Value) else result
 
@@ -73,7 +76,7 @@ def label(mind: Mind, thing: Need) -> str:
 
 def _weather_by_heart(mind: Mind, need: Weather, place: str) -> Value | Lost:
     """Without any tool, take the typical temperature for today's."""
-    degrees = None if mind.reading.tools else memory.climate(place)
+    degrees = None if mind.reading.tools or only_texts(mind.reading.instructions) else memory.climate(place)
     if degrees is None:
         return Lost(f"the weather in {place}, because I have no tool for it")
     return mind.keep(need, place, Value(f"about {degrees} °C", (), float(degrees)), from_memory=True)

@@ -19,12 +19,14 @@ from .choosing import next_call
 from .facts import settle_fact
 from .finding import best_sentence
 from .measures import settle_comparison, settle_formula, settle_weather
-from .needs import Both, Claim, Either, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
+from .needs import Both, Claim, Either, Exact, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
+from .passages import with_texts
 from .questions import understand
 from .reading import Reading
 from .settling import key_words
+from .tasks import task_of
 from .words import mentions, number_in, same_name
 
 
@@ -40,14 +42,16 @@ class Conclusion:
 
 def think(reading: Reading) -> Conclusion:
     """Think once about a request."""
-    whole = understand(reading.question, reading.earlier)
+    reading = with_texts(reading)
+    whole = task_of(Mind(reading, settle)) or understand(reading.question, reading.earlier)
     for need in whole.ways if isinstance(whole, Either) else (whole,):
         mind = Mind(reading, settle)
         outcome = mind.settle(need)
         if not isinstance(outcome, Lost):
             break
-    others = tuple(want for want in mind.wants if want != outcome)
-    return Conclusion(need, mind, outcome, (outcome, *others) if isinstance(outcome, Want) else ())
+    if not isinstance(outcome, Want):
+        return Conclusion(need, mind, outcome)
+    return Conclusion(need, mind, outcome, (outcome, *(want for want in mind.wants if want.call != outcome.call)))
 
 
 def settle(mind: Mind, need: Need) -> Outcome:
@@ -55,6 +59,8 @@ def settle(mind: Mind, need: Need) -> Outcome:
     match need:
         case Name(text):
             return Value(text, (text,), number_in(text) if re.fullmatch(r"\d[\d.,]*", text) else None)
+        case Exact(text):
+            return Value(text)
         case Talk(kind, text):
             return Value(text or kind)
         case Fact():
