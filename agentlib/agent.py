@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from .llm import LLMError
-from .state import Message, Observation, State, Status
+from .state import Message, Observation, State, Status, Turn
 from .tools import Tool, Toolbox
 
 Guard = Callable[[State], State]
@@ -69,7 +69,8 @@ class Agent:
         """Continue a conversation: a finished state and a new user turn give a state that runs."""
         if state.status in (Status.RUNNING, Status.WAITING):
             raise ValueError(f"this state is {state.status}; only a finished one takes a new turn")
-        return replace(state.add(self.turn(text)), goal=text, status=Status.RUNNING, reason="", iterations=0)
+        turn = Turn(message=len(state.messages), text=text)
+        return state.add(self.turn(text), turn, goal=text, status=Status.RUNNING, reason="", iterations=0)
 
     def fork(
         self, state: State, *, thought: str | None = None, action: str | None = None, observation: str | None = None

@@ -88,8 +88,9 @@ class ReAct(Agent):
         problem = Problem(message=len(state.messages), kind=kind, text=found.why, raw=reply, edited=edited)
         hint = f"Format error: {found.why}. Use exactly this format:\n\n{FORMAT}"
         state = state.add(Message("assistant", reply), problem).add(Message("user", hint))
-        in_a_row = len([*takewhile(lambda e: isinstance(e, Problem) and e.kind in UNREADABLE, reversed(state.events))])
-        if min(in_a_row, state.iterations) >= self.max_format_errors:  # errors of an earlier turn do not count
+        since_read = takewhile(lambda event: not isinstance(event, ToolCall | Answer), reversed(state.this_turn))
+        in_a_row = sum(isinstance(event, Problem) and event.kind in UNREADABLE for event in since_read)
+        if in_a_row >= self.max_format_errors:
             return replace(state, status=Status.STOPPED, reason=kind)
         return state
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-import typing
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
 
+from .saving import StateError, checked, decode, encode, write_atomically
+
 VERSION = 1
+CUT = -1
 
 
 class Status(StrEnum):
@@ -53,7 +54,8 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """What a person reads of a run. `message` is the index in `State.messages` of the message it was read from."""
+    """What a person reads of a run. `message` is the index in `State.messages` of the message it was read from, or
+    CUT when that message is no longer there."""
 
     message: int
     edited: bool = False  # a person wrote it, by a fork
@@ -120,6 +122,31 @@ class Problem(Event):
         return f"Problem ({self.kind}): {self.text}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Turn(Event):
+    """The user's next turn. What stands after it belongs to it; the first turn, the goal, has no event."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return f"Turn: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(Event):
+    """A judgement on the answer in `message`. `kind` says whose, such as self_check; `verdict` is a word or two, and
+    unknown when none could be read. Where a model judged, `asked` is what it was sent and `raw` its whole reply."""
+
+    kind: str
+    verdict: str
+    text: str
+    asked: str = ""
+    raw: str = ""
+
+    def __str__(self) -> str:
+        return f"Evaluation ({self.kind}): {self.verdict}{': ' * bool(self.text)}{self.text}"
+
+
 @dataclass(frozen=True)
 class State:
     """A run at one moment.
@@ -161,6 +188,12 @@ class State:
         thought = [event.text for event in self.events if isinstance(event, Thought)]
         return (found or thought or [""])[-1]
 
+    @property
+    def this_turn(self) -> tuple[Event, ...]:
+        """The events since the user's last turn began."""
+        turns = (i for i, event in enumerate(self.events) if isinstance(event, Turn))
+        return self.events[max(turns, default=-1) + 1 :]
+
     def add(self, message: Message, *events: Event, **changes) -> State:
         """Give the next state: one more message, the events read from it, and any other change."""
         return replace(self, messages=(*self.messages, message), events=(*self.events, *events), **changes)
@@ -172,74 +205,18 @@ class State:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the state to a JSON file: the whole new file or, when that fails, the whole old one."""
-        text = json.dumps({"agentlib": VERSION, "state": _encode(self)}, ensure_ascii=False, indent=1)
-        _write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))
+        text = json.dumps({"agentlib": VERSION, "state": encode(self)}, ensure_ascii=False, indent=1)
+        write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> State:
         """Read a saved state, of the class that was saved. Raises `StateError` when the file is not one."""
         try:
-            data = _checked(json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass")), dict)
+            data = checked(json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass")), dict)
             if data.get("agentlib") != VERSION:
                 raise StateError(f"it was saved in version {data.get('agentlib')!r}; this is version {VERSION}")
-            return _decode(data.get("state"), cls)
+            return decode(data.get("state"), cls)
         except OSError as error:
             raise StateError(f"cannot read {path}: {error.strerror or error}") from error
         except (StateError, ValueError, RecursionError) as error:
             raise StateError(f"{path} is not a saved state: {error}") from error
-
-
-class StateError(Exception):
-    """A saved state that cannot be read."""
-
-
-def _write_atomically(path: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _encode(value: object) -> object:
-    if is_dataclass(value):
-        return {"type": type(value).__name__} | {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
-    return [_encode(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _decode(data: object, expected: type) -> typing.Any:
-    """Build the `expected` type from JSON data; every field is checked, so that a bad file fails here and not later."""
-    parts = typing.get_args(expected)
-    if typing.get_origin(expected) is tuple:
-        return tuple(_decode(item, parts[0]) for item in _checked(data, list))
-    if type(None) in parts:  # such as State | None
-        return None if data is None else _decode(data, next(part for part in parts if part is not type(None)))
-    if is_dataclass(expected):
-        return _decode_dataclass(_checked(data, dict), expected)
-    return expected(_checked(data, str)) if issubclass(expected, StrEnum) else _checked(data, expected)
-
-
-def _decode_dataclass(data: dict, expected: type) -> typing.Any:
-    cls = {cls.__name__: cls for cls in _with_subclasses(expected)}.get(str(data.get("type")))
-    if cls is None:
-        raise StateError(f"{data.get('type')!r} stands where a {expected.__name__} belongs")
-    hints = typing.get_type_hints(cls)
-    names = [f.name for f in fields(cls)]
-    if wrong := {"type", *names} ^ data.keys():
-        raise StateError(f"a {cls.__name__} lacks or should not have {min(wrong)!r}")
-    return cls(**{name: _decode(data[name], hints[name]) for name in names})
-
-
-def _checked(data: object, expected: type) -> typing.Any:
-    if type(data) is not expected:
-        raise StateError(f"{str(data)[:40]!r} stands where a {expected.__name__} belongs")
-    return data
-
-
-def _with_subclasses(cls: type) -> list[type]:
-    return [cls, *(found for child in cls.__subclasses__() for found in _with_subclasses(child))]

@@ -12,7 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentlib import Answer, Message, Observation, Problem, ReAct, ScriptedLLM, State, Status, Thought, ToolCall, Usage
+from agentlib import (
+    Answer,
+    Evaluation,
+    Message,
+    Observation,
+    Problem,
+    ReAct,
+    ScriptedLLM,
+    State,
+    Status,
+    Thought,
+    ToolCall,
+    Turn,
+    Usage,
+)
 from agentlib.state import StateError
 
 ROOT = Path(__file__).parents[1]
@@ -174,6 +188,8 @@ EVENTS = st.one_of(
     st.builds(Observation, call_id=TEXT, text=TEXT, is_error=st.booleans(), **ORIGIN),
     st.builds(Answer, text=TEXT, raw=TEXT, **ORIGIN),
     st.builds(Problem, kind=TEXT, text=TEXT, raw=TEXT, **ORIGIN),
+    st.builds(Turn, text=TEXT, **ORIGIN),
+    st.builds(Evaluation, kind=TEXT, verdict=TEXT, text=TEXT, asked=TEXT, raw=TEXT, **ORIGIN),
 )
 USAGES = st.builds(Usage, *[st.integers(0, 10**12)] * 3)
 FIELDS = {

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agentlib import (
     Answer,
+    Evaluation,
     LLMError,
     Message,
     Observation,
@@ -25,6 +26,7 @@ from agentlib import (
     Stepper,
     Thought,
     ToolCall,
+    Turn,
     Usage,
 )  # fmt: skip
 from agentlib.state import Event
@@ -203,6 +205,8 @@ EVENTS = [
     Observation(message=9, call_id="unknown", text="o", is_error=True),
     Answer(message=0, text="a", raw="r"),
     Problem(message=-1, kind="max_iterations", text="p"),
+    Turn(message=1, text="t"),
+    Evaluation(message=1, kind="self_check", verdict="unknown", text="e", asked="a", raw="r"),
     Event(message=0),
 ]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from ..state import Answer, Event, Message, Observation, Problem, State, Thought, ToolCall
+from ..state import Answer, Evaluation, Event, Message, Observation, Problem, State, Thought, ToolCall, Turn
 from .frames import DRAFT, Frame, call_of, call_text, edits, frame, split_reply
 from .visible import shape, visible
 
@@ -19,7 +19,10 @@ from .visible import shape, visible
 MOUNT = """const here = document.currentScript?.parentElement ?? document;
 here.querySelectorAll(".als:not([data-mounted])").forEach((root) => mountStepper(root, null));"""
 LONG = 500  # characters of a message from which on it starts folded
-KINDS = {Thought: "thought", ToolCall: "action", Observation: "observation", Answer: "answer", Problem: "problem"}
+KINDS = {
+    Thought: "thought", ToolCall: "action", Observation: "observation", Answer: "answer", Problem: "problem",
+    Turn: "turn", Evaluation: "evaluation",
+}  # fmt: skip
 NAMES = {ToolCall: "Action", Answer: "Final Answer"}
 
 
@@ -43,7 +46,7 @@ def step(states: Sequence[State], number: int) -> str:
     flags = " ".join(name for name, on in (("edited", of.edited), ("faulty", of.faulty)) if on)
     data = {"kind": of.kind, "label": of.label, "flags": flags, "ahead": of.ahead}
     attributes = "".join(f' data-{name}="{_text(value)}"' for name, value in data.items() if value)
-    asked = bool(of.asked or of.reply)
+    asked = bool(of.asked or of.reply or of.aside)
     left, right = (_sent(of), _answered(of) + _events(of) + _added(of)) if asked else (_events(of), _added(of))
     head = (
         f'<span class="als-number">Step {number}</span> <span class="als-title">{_text(of.title)}</span> '
@@ -90,6 +93,8 @@ def _pair(left: str, right: str) -> str:
 
 def _sent(of: Frame) -> str:
     """Show what the model was sent: what earlier steps brought is only referred to."""
+    if of.aside:
+        return _section("Sent to the model, apart from the conversation", _pre(of.aside.asked))
     if not of.asked:
         return ""
     count = f"{of.asked} message{'s' * (of.asked != 1)}, {of.asked - of.known} new"
@@ -102,6 +107,8 @@ def _sent(of: Frame) -> str:
 
 def _answered(of: Frame) -> str:
     """Show the whole reply, with what was discarded of it marked."""
+    if of.aside:
+        return _section("Answered, as it came", _pre(of.aside.raw))
     if of.reply is None:
         return ""
     index, raw = of.reply
@@ -147,6 +154,10 @@ def _extras(message: Message) -> str:
     return f'<pre class="als-text">\n{_text(text)}</pre>' if text else ""
 
 
+def _pre(text: str) -> str:
+    return f'<pre class="als-text" dir="auto">\n{_text(text)}</pre>'
+
+
 def _events(of: Frame) -> str:
     fields = edits(of)
     shown = "".join(_event(of, event, fields.get(position, "")) for position, event in enumerate(of.events))
@@ -157,7 +168,8 @@ def _event(of: Frame, event: Event, field: str) -> str:
     kind = next((kind for cls, kind in KINDS.items() if isinstance(event, cls)), "other")
     name = NAMES.get(type(event), type(event).__name__)
     notes = [f"from {call_of(of.state, event).name}"] if isinstance(event, Observation) else []
-    notes += [event.kind] if isinstance(event, Problem) else []
+    notes += [event.kind] if isinstance(event, Problem | Evaluation) else []
+    notes += [event.verdict] if isinstance(event, Evaluation) else []
     notes += ["error"] if getattr(event, "is_error", False) else []
     notes += ["shortened for the model"] if _is_shortened(of.state, event) else []
     notes = "".join(f' <span class="als-badge">{_text(note)}</span>' for note in notes)

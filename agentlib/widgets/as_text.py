@@ -36,6 +36,9 @@ def _step(of: Frame) -> Iterator[str]:
     if of.asked:
         yield f"   sent to the model: messages 0 to {of.asked - 1}, {of.asked - of.known} of them new"
     yield from (line for index, message in of.added if index >= reply for line in _message(of, index, message))
+    if of.aside:
+        yield from _block("   sent to the model, apart from the conversation:", of.aside.asked)
+        yield from _block("   answered:", of.aside.raw)
     yield from (_event(event) for event in of.events)
 
 

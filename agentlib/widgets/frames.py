@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
-from ..state import Answer, Event, Message, Observation, Problem, State, Status, Thought, ToolCall
+from ..state import Answer, Evaluation, Event, Message, Observation, Problem, State, Status, Thought, ToolCall
+from .changes import common, new_events, new_messages, removed, reply_index, request
 
 EDITABLE = {Thought: "thought", ToolCall: "action", Answer: "action", Observation: "observation"}
 DRAFT = "Action: "  # what the edit box holds where a reply had no action to start from
@@ -33,7 +33,7 @@ class Frame:
     number: int
     before: State | None
     state: State
-    kind: str  # start, think, answer, act, turn, wait, stop or step
+    kind: str  # start, think, answer, check, act, turn, wait, stop or step
     asked: int
     known: int
     added: tuple[tuple[int, Message], ...]
@@ -88,31 +88,33 @@ class Frame:
     @property
     def reply(self) -> tuple[int, str] | None:
         """The index of the message that holds the reply of this step, and the whole reply as it came."""
-        index = _reply_index(self.state, self.added)
-        if index is None or self.before is None:
+        index = reply_index(self.before, self.state)
+        if index is None:
             return None
         raws = (getattr(event, "raw", "") for event in self.events if event.message == index)
         return index, next(filter(None, raws), self.state.messages[index].content)
+
+    @property
+    def aside(self) -> Evaluation | None:
+        """The judgement that a model gave in this step, when it was asked apart from the conversation."""
+        return next((event for event in self.events if isinstance(event, Evaluation) and event.asked), None)
 
 
 def frame(states: Sequence[State], number: int) -> Frame:
     """Give the frame of one step of a run."""
     state, before = states[number], states[number - 1] if number else None
-    kept = _common(before.messages, state.messages) if before else 0
-    added = tuple(enumerate(state.messages))[kept:]
-    events = state.events[_common(before.events, state.events) if before else 0 :]
-    request = _request(before, state)
-    earlier = (_request(states[i - 1], states[i]) for i in range(number - 1, 0, -1)) if request is not None else ()
-    last = next((sent for sent in earlier if sent is not None), ())
+    sent, events = request(before, state), new_events(before, state)
+    earlier = (request(states[i - 1], states[i]) for i in range(number - 1, 0, -1)) if sent is not None else ()
+    last = next((messages for messages in earlier if messages is not None), ())
     return Frame(
         number=number,
         before=before,
         state=state,
-        kind=_kind(before, state, events, request),
-        asked=len(request or ()),
-        known=_common(last, request or ()),
-        added=added,
-        removed=len(before.messages) - kept if before else 0,
+        kind=_kind(before, state, events, sent),
+        asked=len(sent or ()),
+        known=common(last, sent or ()),
+        added=new_messages(before, state),
+        removed=removed(before, state),
         events=events,
     )
 
@@ -153,8 +155,8 @@ def edits(of: Frame) -> dict[int, str]:
         if field:  # a fork changes the last of each
             found = {key: name for key, name in found.items() if name != field} | {position: field}
     unread = of.reply is not None and "action" not in found.values()
-    problems = [i for i, event in enumerate(of.events) if isinstance(event, Problem)]
-    return found | {problems[0]: "action"} if unread and problems else found
+    problems = [i for i, e in enumerate(of.events) if unread and isinstance(e, Problem) and e.message == of.reply[0]]
+    return found | {problems[0]: "action"} if problems else found
 
 
 def _counts(state: State) -> dict[str, int]:
@@ -169,11 +171,13 @@ def _counts(state: State) -> dict[str, int]:
     }
 
 
-def _kind(before: State | None, state: State, events: tuple[Event, ...], request: tuple | None) -> str:
+def _kind(before: State | None, state: State, events: tuple[Event, ...], sent: tuple | None) -> str:
     if before is None:
         return "start"
-    if request is not None:
+    if sent is not None:
         return "answer" if any(isinstance(event, Answer) for event in events) else "think"
+    if any(isinstance(event, Evaluation) for event in events):
+        return "check"
     if any(map(_is_result, events)):
         return "act"
     if state.status is not before.status:
@@ -196,6 +200,9 @@ def _happened(of: Frame) -> str:
             return "The model's reply could not be used."
         case "think":
             return "The model replies."
+        case "check":
+            verdicts = [event.verdict for event in of.events if isinstance(event, Evaluation)]
+            return f"The answer was checked: {verdicts[-1]}."
         case "act":
             failed = any(getattr(event, "is_error", False) for event in of.events)
             return f"Ran {of.label}{', which gave an error' if failed else ''}."
@@ -204,26 +211,6 @@ def _happened(of: Frame) -> str:
         case "stop" | "wait":
             return f"The run is {of.state.status}: {of.state.reason}."
     return "The state changed."
-
-
-def _request(before: State | None, state: State) -> tuple[Message, ...] | None:
-    """Give the messages that the model was sent between two states, or None when it was not asked."""
-    if before is None:
-        return None
-    kept = _common(before.messages, state.messages)
-    index = _reply_index(state, tuple(enumerate(state.messages))[kept:])
-    if index is not None:
-        return state.messages[:index]
-    return state.messages if state.usage.calls > before.usage.calls else None
-
-
-def _reply_index(state: State, added: Sequence[tuple[int, Message]]) -> int | None:
-    return next((index for index, message in added if message.role == "assistant"), None)
-
-
-def _common(a: Sequence, b: Sequence) -> int:
-    """Give the length of what two sequences share at their start."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0] == pair[1], zip(a, b, strict=False)))
 
 
 def _is_result(event: Event) -> bool:
