@@ -9,7 +9,7 @@ from .reading import Reading
 from .words import fold, word_set, words
 
 # What the model looks for in a tool's name and description.
-_SIGNS = {
+SIGNS = {
     "search": word_set(
         "search look lookup find encyclopedia encyclopaedia article wiki wikipedia knowledge fact people person "
         "company information retrieve query web page book question browse answer reference library university"),
@@ -67,7 +67,7 @@ def _scores(tool: Tool) -> dict[str, int]:
     """
     name = set(words(re.sub(r"[_.-]|(?<=[a-z])(?=[A-Z])", " ", tool.name)))
     description = set(words(tool.description))
-    return {each: 2 * len(name & signs) + min(3, len(description & signs)) for each, signs in _SIGNS.items()}
+    return {each: 2 * len(name & signs) + min(3, len(description & signs)) for each, signs in SIGNS.items()}
 
 
 def _parameters(tool: Tool, reading: Reading) -> tuple[Parameter, ...]:

@@ -6,6 +6,7 @@ from .finding import about, find
 from .needs import Fact, Name
 from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
+from .passages import only_texts
 from .settling import country, described, key_words, noun_of, own_names, wordings
 from .words import number_in, words
 
@@ -58,6 +59,8 @@ def _in_notes(mind: Mind, need: Fact, subject: str, loosely: bool = False) -> Va
 
 def _by_heart(mind: Mind, need: Fact, subject: str) -> Value | Lost:
     """Remember a fact; without any tools the model also guesses."""
+    if only_texts(mind.reading.instructions):
+        return Lost(described(need, subject))
     known = memory.recall(need.relation, subject)
     if known is None and not mind.reading.tools:
         known = memory.guess(need.relation, need.kind, subject)

@@ -80,6 +80,13 @@ class Talk:
 
 
 @dataclass(frozen=True)
+class Exact:
+    """Words to give as they stand: what an instruction asked for is already done."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Open:
     """A question that the grammar does not cover."""
 
@@ -91,4 +98,4 @@ def either(ways: list["Need"]) -> "Need | None":
     return Either(tuple(ways)) if len(ways) > 1 else ways[0] if ways else None
 
 
-Need = Name | Fact | Weather | Formula | Pick | Claim | Both | Either | Talk | Open
+Need = Name | Fact | Weather | Formula | Pick | Claim | Both | Either | Talk | Exact | Open

@@ -50,21 +50,25 @@ class Reading:
     notes: tuple[Note, ...]  # thoughts and observations in their order
     seed: int
     thinks_aloud: bool = False  # native calls come with a thought, because the instructions ask for it
+    instructions: str = ""
+    said: tuple[str, ...] = ()  # what the user said without a label
+    given: tuple[Note, ...] = ()  # texts to read from that the prompt itself holds; `passages` finds them
 
 
 def read(messages: list[dict], seed: int, offered: tuple[Tool, ...] = ()) -> Reading:
     """Read a request's messages. Tools that the request itself offers are called natively, whatever the format says."""
     instructions, lines = _split_messages(messages)
     _, notes = _steps(lines)  # what was found for an earlier question is still known
+    told = {"instructions": instructions, "said": tuple(text for label, text in lines if label == "user")}
     question, earlier, lines = _last_question(lines)
     steps, _ = _steps(lines)
     labels = {m.group(1).lower() for m in _LABEL.finditer(instructions)}
     tools = tools_in(instructions)
     if offered:
         aloud = "thought" in labels or bool(_ALOUD.search(instructions))
-        return Reading(question, earlier, offered, False, aloud, "native", steps, notes, seed, aloud)
+        return Reading(question, earlier, offered, False, aloud, "native", steps, notes, seed, aloud, **told)
     return Reading(question, earlier, tools, bool(labels & {"action", "final answer"}), "thought" in labels,
-                   _style(instructions), steps, notes, seed)
+                   _style(instructions), steps, notes, seed, **told)
 
 
 def text_of(message: dict) -> str:
@@ -96,6 +100,7 @@ def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
         start = max(text.rfind("Question:"), text.rfind("Question："))
         if role == "user" and start > 0 and not lines:
             instructions.append(text[:start])
+            lines.append(("user", text[:start]))  # it may hold a text to read from
             text = text[start:]
         lines += _labelled(text, "said" if role == "assistant" else "user")
     return "\n".join(instructions), lines

@@ -49,6 +49,10 @@ def think(reading: Reading) -> Conclusion:
         outcome = mind.settle(need)
         if not isinstance(outcome, Lost):
             break
+    by_heart = any(found.from_memory for found in mind.trail)
+    nearest = best_sentence(reading.question, reading.given, least=0.5)
+    if nearest and (by_heart or isinstance(outcome, Lost)):  # the text may say it in words that no rule knows
+        return Conclusion(Exact(nearest), mind, Value(nearest))
     if not isinstance(outcome, Want):
         return Conclusion(need, mind, outcome)
     return Conclusion(need, mind, outcome, (outcome, *(want for want in mind.wants if want.call != outcome.call)))

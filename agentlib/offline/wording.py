@@ -4,9 +4,10 @@ import re
 
 from .finding import best_sentence, joined
 from .measures import label
-from .needs import Both, Claim, Fact, Formula, Name, Need, Pick, Talk, Weather
+from .needs import Both, Claim, Exact, Fact, Formula, Name, Need, Pick, Talk, Weather
 from .notes import Value
 from .outcomes import Found, Lost, Mind, Want
+from .passages import only_texts, otherwise
 from .relations import BY_NAME
 from .settling import described
 from .thinking import Conclusion
@@ -28,6 +29,10 @@ _TOGETHER = ("I need {what}.", "I need {what}, and ask for them at once.", "I ca
 _MISSED = ("That does not give {what}. I ask in other words.", "I do not see {what} there, so I try another wording.")
 _MEASURED = ("temperature", "wind", "humidity", "all")
 _LONG = 7  # a value of more words is a sentence of its own
+_IN_ONE_WORD = re.compile(r"\b(?:answer|reply|respond|return|give|write|output)\b[^.\n]{0,30}\b(?:only|just|nothing but"
+                          r"|one|a single)\b[^.\n]{0,20}\b(?:name|word|number|value|year|city|title|place)\b"
+                          r"|\b(?:name|number|value|city|year|title|word) only\b|\bnothing else\b|\bno explanation",
+                          re.I)
 _DONE = ("That answers the question.", "This is what was asked for.", "Now I know the answer.")
 
 
@@ -38,9 +43,9 @@ def thought_of(conclusion: Conclusion, wants: tuple[Want, ...] = ()) -> str:
     if isinstance(result, Want):
         follows = _plan(mind, result, conclusion.need) if len(wants) < 2 else _plan_together(mind, wants)
     elif isinstance(result, Lost):
-        verb = "could not find" if reading.tools else "do not know"
+        verb = "could not find" if reading.tools or reading.given else "do not know"
         follows = f"I {verb} {result.what}." if result.what else "I have no rule and no tool for this."
-    elif isinstance(conclusion.need, Talk) or not (reading.notes or mind.trail):
+    elif isinstance(conclusion.need, Talk | Exact) or not (reading.notes or mind.trail):
         return choose(reading.seed, "direct", ("No tool is needed for this.", "I can answer this directly."))
     else:
         follows = choose(reading.seed, "done", _DONE)
@@ -68,6 +73,10 @@ def _plan_together(mind: Mind, wants: tuple[Want, ...]) -> str:
 def answer_of(conclusion: Conclusion) -> str:
     """Word the final answer, or say what could not be found."""
     mind, need, result = conclusion.mind, conclusion.need, conclusion.outcome
+    if isinstance(need, Exact) or (isinstance(result, Value) and _IN_ONE_WORD.search(mind.reading.instructions)):
+        return result.text
+    if isinstance(result, Lost) and only_texts(mind.reading.instructions):
+        return otherwise(mind.reading.instructions) or f"The text does not give {result.what or 'an answer'}."
     if isinstance(result, Lost):
         return f"I cannot answer this. {NOTICE}" if not result.what else lost_text(mind, result)
     text = sentence(_answer(need, result, mind))
