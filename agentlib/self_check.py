@@ -46,7 +46,7 @@ class SelfCheck(Agent):
 
     def __init__(self, agent: Agent, llm=None) -> None:
         self.agent = agent
-        self.llm = llm or agent.llm
+        self.llm = agent.llm if llm is None else llm
         self.max_iterations = agent.max_iterations
 
     def start(self, goal: str) -> State:

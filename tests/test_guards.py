@@ -126,7 +126,7 @@ def test_the_way_a_call_is_written_does_not_matter(same):
      ask("ls", path="1"), ask("ls", path=True)],
 )  # fmt: skip
 def test_one_different_argument_is_a_different_call(other):
-    assert problems(run(LS, LS, other, LS, LS, other, other, FINAL)[-1]) == []
+    assert "loop_warning" not in problems(run(LS, LS, other, LS, LS, other, other, FINAL)[-1])
 
 
 def test_calls_that_take_turns_are_a_loop():
