@@ -1,18 +1,21 @@
 """Files of JSON lines that survive a crash: a header that says what the file holds, then one object a line.
 
-A line is written at once, so a crash loses at most the last one. The text is UTF-8 whatever the machine; half a
-character (a lone surrogate) is written as JSON escapes it, so that every editor can read the file.
+A line is written at once, so a program that crashes loses at most the last one. The text is UTF-8 whatever the
+machine; half a character (a lone surrogate) is written as JSON escapes it, so that every editor can read the file.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
 
 VERSION = 1
+
+_ALONE = threading.Lock()  # threads may share a file; between processes, nothing is promised
 
 
 class LinesError(ValueError):
@@ -33,21 +36,22 @@ def read_lines(path: str | os.PathLike, kind: str) -> list[tuple[int, dict]]:
 
 def open_lines(path: str | os.PathLike, kind: str) -> list[tuple[int, dict]]:
     """Give what `read_lines` gives, and make the file ready for `append_line`: create it, drop a cut-off last line."""
-    data = _bytes(path) if Path(path).exists() else b""
-    found, length = _parsed(path, data, kind)
-    whole = data[:length]
-    if not whole:
-        whole = _header(kind)
-    elif not whole.endswith(b"\n"):
-        whole += b"\n"  # an editor took the last one away
-    if whole != data:
-        _write(path, whole, "wb")
-    return found
+    with _ALONE:
+        data = _bytes(path) if Path(path).exists() else b""
+        found, length = _parsed(path, data, kind)
+        if length < len(data):
+            _truncate(path, length)
+        if not length:
+            _append(path, _header(kind))
+        elif data[length - 1 : length] != b"\n":  # an editor took the last one away
+            _append(path, b"\n")
+        return found
 
 
 def append_line(path: str | os.PathLike, value: dict) -> None:
     """Add an object to a file that `open_lines` made ready. Raises LinesError."""
-    _write(path, _line(value), "ab")
+    with _ALONE:
+        _append(path, _line(value))
 
 
 def _header(kind: str) -> bytes:
@@ -65,12 +69,18 @@ def _bytes(path: str | os.PathLike) -> bytes:
         raise LinesError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def _write(path: str | os.PathLike, data: bytes, mode: str) -> None:
+def _append(path: str | os.PathLike, data: bytes) -> None:
     try:
-        with open(path, mode, buffering=0) as file:  # unbuffered: one write, so no other line gets between
+        with open(path, "ab", buffering=0) as file:  # unbuffered: one write, which a crash leaves out or lets through
             if file.write(data) < len(data):
                 raise OSError("the disk is full")
-            os.fsync(file.fileno())
+    except OSError as error:
+        raise LinesError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _truncate(path: str | os.PathLike, length: int) -> None:
+    try:
+        os.truncate(path, length)
     except OSError as error:
         raise LinesError(f"cannot write {path}: {error.strerror or error}") from None
 
