@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import json
 import re
 import socket
@@ -66,11 +67,16 @@ class Handler(BaseHTTPRequestHandler):
             return self.send_error(408, "The body of the request did not arrive in time.")
         started: list = []
         try:
-            pieces = self.server.app(environ, lambda status, headers: started.extend((status, headers)))
+            answered = self.server.app(environ, lambda status, headers: started.extend((status, headers)))
+            pieces = iter(answered)
+            first = next(pieces, b"")  # only then must an application have started
         except Exception:
             traceback.print_exc(file=sys.stderr)
             return self.send_error(500, "The server had an error while processing your request.")
-        self._send(int(started[0][:3]), started[1], pieces)
+        try:
+            self._send(int(started[0][:3]), started[1], itertools.chain([first], pieces))
+        finally:
+            getattr(answered, "close", tuple)()  # WSGI's word for: nobody listens any more
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = answer
 
@@ -78,6 +84,12 @@ class Handler(BaseHTTPRequestHandler):
         """Let go of the connection, also where the client has let go already."""
         with contextlib.suppress(OSError):
             super().finish()
+
+    def handle_expect_100(self) -> bool:
+        """Tell a client that asks first to send the body."""
+        super().handle_expect_100()
+        self.wfile.flush()
+        return True
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuse a request in the form of the API's errors, and close the connection."""
@@ -110,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in [*headers, *more]:
             self.send_header(name, value)
         self.end_headers()
-        for piece in pieces if self.command != "HEAD" else ():
+        for piece in filter(None, pieces) if self.command != "HEAD" else ():  # an empty chunk would be the end
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
             self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n" if chunked and self.command != "HEAD" else b"")

@@ -150,7 +150,7 @@ questions = st.sampled_from(["What is the weather in Oslo?", "Who is the CEO of 
                              "What is the temperature in Beijing in Fahrenheit?", "Hello"])
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(valid, questions)
 def test_arguments_fit_any_schema(parameters, question):
     tool = schema("lookup", "Look up anything: people, weather, sums.")
@@ -206,7 +206,7 @@ def answered(draw: st.DrawFn) -> dict:
     return {"messages": messages, "tools": [SEARCH, WEATHER], "max_tokens": draw(st.integers(1, 60))}
 
 
-@settings(max_examples=600)
+@settings(max_examples=400)
 @given(bodies | plain | answered() | json_values)
 @example(with_parameters({"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "required": ["a"],
                           "$defs": {"a": {"$ref": "#/$defs/a"}}}))
