@@ -21,7 +21,7 @@ from .reading import Reading, Step, text_of
 from .settling import described
 from .thinking import Conclusion, think
 from .wording import fact_text, sentence
-from .words import NAME, NUMBER, mentions, number_in, word_set
+from .words import NAME, NUMBER, mentions, number_in, with_the, word_set
 
 _SHOWN = re.compile(r"^[ \t]*Question:[ \t]*(?P<question>.*?)\n\s*Observations:[ \t]*\n?(?P<seen>.*)"
                     r"\n\s*Answer:[ \t]*(?P<answer>.*)", re.M | re.S)
@@ -73,7 +73,7 @@ def _objection(conclusion: Conclusion, answer: str, shown: str) -> str:
         number = number_in(claim)
         if not (mentions(shown, claim) if number is None else abs(number) in known):
             return f"The observations do not mention {claim}."
-    return "" if _names(answer, outcome) else f"By the observations it is {outcome.text.rstrip('.')}."
+    return "" if _names(answer, outcome) else f"By the observations it is {with_the(outcome.text).rstrip('.')}."
 
 
 def _claims(answer: str) -> list[str]:

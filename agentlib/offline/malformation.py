@@ -1,12 +1,12 @@
 """What a malformation is: a function from a well-formed reply to a malformed one, and the rung that should read it.
 
-The rungs of a parser's ladder, as the malformations name them:
+The rungs are those of `agentlib.parsing`, strictest first, and one more:
 
-    notation    another notation that says the same: strict JSON or call syntax will do
-    repaired    the arguments need a repair
-    labelled    the labels are not as they should be, or something stands round what counts
+    strict      another notation, other labels, or text round the call, but what counts is valid as it stands
+    repaired    the arguments are nearly JSON, or have other punctuation
+    labelled    no syntax, but it is said what is what
     schema      the call can be read; its arguments fit only after a repair against the tool's schema
-    unreadable  nothing that may be run was clearly asked for: it has to go back to the model
+    nothing     nothing that may be run was clearly asked for: it has to go back to the model
 """
 
 from collections.abc import Callable

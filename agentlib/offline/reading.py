@@ -144,7 +144,9 @@ def _steps(lines: list[tuple[str, str]]) -> tuple[tuple[Step, ...], tuple[Note, 
     steps, notes, call, before = [], [], None, ""
     for label, text in lines:
         if label == "thought":
+            text, _, action = text.partition(" Action: ")  # both on one line
             notes.append(Note(text, is_thought=True))
+            call = parse_action(action) if action else call
         elif label == "action" or (label == "said" and text.startswith("{")):
             call = parse_action(text)
         elif label == "action input" and call:
