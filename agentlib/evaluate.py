@@ -30,10 +30,11 @@ from operator import index
 from typing import Any
 
 from .fingerprint import fingerprint
+from .progress import progress
 from .runfile import RunFile
 from .runs import FAILED, Run, Table
 from .state import Observation, Problem, State, Status
-from .sweeping import check, run_all, show_progress
+from .sweeping import check, run_all
 
 Check = Callable[[State], bool]
 Condition = Callable[[int], Any]
@@ -96,7 +97,7 @@ def evaluate(
     missing = [cell for cell in cells if cell.name not in done]
     if executor and missing:
         check(executor, tasks, conditions, score)
-    with closing(run_all(run_cell, missing, executor)) as results:
+    with progress(len(cells)) as show, closing(run_all(run_cell, missing, executor)) as results:
         for cell, result in results:
             run = _lost(cell, result) if isinstance(result, Exception) else result
             if run.status == Status.INTERRUPTED:  # the agent has caught the interrupt, to keep its trace
@@ -105,7 +106,7 @@ def evaluate(
             failed += run.status == FAILED
             if file:
                 file.keep(run)
-            show_progress(len(done), len(cells), failed)
+            show(len(done), failed)
     return Table(tuple(done[cell.name] for cell in cells))
 
 

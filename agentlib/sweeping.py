@@ -6,7 +6,6 @@ So each of them is run again alone, at the end: what kills a worker alone has fa
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from itertools import count, islice
@@ -110,13 +109,3 @@ def _result(future: Future) -> Any:
         return future.result()
     except Exception as error:
         return error
-
-
-def show_progress(done: int, total: int, failed: int) -> None:
-    """Draw a bar on stderr, only where it is a terminal; the last one is wiped away."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return
-    width = 30 * done // max(total, 1)
-    line = f"[{'#' * width}{'.' * (30 - width)}] {done} of {total} runs{f', {failed} failed' * bool(failed)}"
-    sys.stderr.write(f"\r{line}" if done < total else f"\r{' ' * (len(line) + 20)}\r")
-    sys.stderr.flush()
