@@ -10,11 +10,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from .needs import Formula
+from .needs import Formula, Open
 from .notes import Note
 from .questions import understand
 from .reading import Reading
-from .words import NAME, same_name, sentences, words
+from .words import NAME, mentions, sentences
 
 _KIND = (r"(?:text|context|facts?|passages?|articles?|documents?|excerpts?|paragraphs?|notes|background|sources?"
          r"|encyclopa?edia|information|search results?|reports?|snippets?|evidence)")
@@ -23,22 +23,22 @@ _MARK = re.compile(rf"^[ \t*#>-]*(?!(?:classify|categori|choose|pick|route|label
 _BLOCK = re.compile(rf"```(?:\w*\n)?(.+?)```|\"\"\"(.+?)\"\"\"|'''(.+?)'''|<{_KIND}>(.+?)</{_KIND}>", re.S | re.I)
 _LABEL = re.compile(r"\s*(?:question|thought|action|action input|observation|final answer|answer)\s*[:：]", re.I)
 _ASKING = re.compile(
-    r"\s*(?:please |now |then )?(?:answer|reply|respond|use|give|write|extract|classify|categori[sz]e|choose|pick|route"
-    r"|name|list|return|say|tell|think|find|copy|if the|which|what|who|whose|whom|when|where|how|(?:in|at|on|by|from|to)"
-    r" (?:which|what|whom)|is|was|are|were|did|does|do|can|could)\b", re.I)
-_SUBJECT = re.compile(rf"(?:The )?({NAME})(?: \([^)]*\))?,? (?:is|was|are|were) (?:an?|the (?:capital|\w+est)|one of)\b")
-_FROM_IT = re.compile(rf"^(?:according to|based (?:only )?on|from|using(?: only)?|in) (?:the|this|that)(?: \w+)? {_KIND}"
-                      rf"(?: above| below)?,? |,? (?:according to|based on|from|in) (?:the|this|that)(?: \w+)? {_KIND}"
-                      rf"(?: above| below)?(?=[?.]?$)", re.I)
-_ONLY = re.compile(rf"\b(?:only|solely|exclusively|nothing but|alone|no other|not use (?:any )?(?:other|outside|prior))\b"
-                   rf"[^.\n]{{0,40}}\b(?:{_KIND}|knowledge|it)\b|\b{_KIND} (?:alone|only)\b"
+    r"\s*(?:please |now |then )?(?:answer|reply|respond|use|give|write|extract|classify|categori[sz]e|choose|pick"
+    r"|route|name|list|return|say|tell|think|find|copy|if the|which|what|who|whose|whom|when|where|how"
+    r"|(?:in|at|on|by|from|to) (?:which|what|whom)|is|was|are|were|did|does|do|can|could)\b", re.I)
+_SUBJECT = re.compile(rf"(?:The )?({NAME})(?: \([^)]*\))?,? (?:is|was|are|were) (?:an?|the (?:capital|\w+est))\b")
+_IT = (rf"(?:according to|based (?:only )?on|from|using(?: only)?|in) (?:the|this|that)(?: \w+)? {_KIND}"
+       r"(?: above| below)?")
+_FROM_IT = re.compile(rf"^{_IT},? |,? {_IT}(?=[?.]?$)", re.I)
+_ONLY = re.compile(rf"\b(?:only|solely|exclusively|nothing but|no other|not use (?:any )?(?:other|outside))\b"
+                   rf"[^.\n]{{0,40}}\b(?:{_KIND}|knowledge)\b|\b{_KIND} (?:alone|only)\b"
                    rf"|\bif the {_KIND} (?:does|do)(?: not|n't)\b", re.I)
 _OTHERWISE = re.compile(r"\b(?i:if (?:the|it|you|there|no))\b[^.\n]{3,80}?,? (?i:say|answer|reply|write|respond|return)"
                         r"(?: with)?(?: only| just| exactly)?:? (?:[\"'“‘](?P<quoted>.+?)[\"'”’]"
                         r"|(?P<bare>[A-Z][\w ]{1,40}))")
-_HEADED = re.compile(r"^((?:please )?(?:write|give|classify|categori[sz]e|route|label|extract|choose|turn|answer)\b[^?:]+?): "
+_HEADED = re.compile(r"^((?:write|give|classify|categori[sz]e|route|label|extract|choose|turn|answer)\b[^?:]+?): "
                      r"(.+\?)$", re.I)
-_PLAN = re.compile(r"^\W*(?:thought|action|final answer)\s*[:：]|^\W*\w+\(\w*(?::|\))", re.M | re.I)
+_FORMAT = re.compile(r"^\W*(?:thought|action|final answer)\s*[:：]|^\W*\w+\(\w*(?::|\))", re.M | re.I)
 _PRONOUN = re.compile(r"\b(it|he|she|they|the (?:company|person|city|country|book|novel))\b|\b(its|his|her|their)\b",
                       re.I)
 
@@ -58,12 +58,11 @@ def with_texts(reading: Reading) -> Reading:
     asked = prompt_of(reading.question, True)
     before = [prompt_of(question, True) for question, _ in reading.earlier]
     others = [prompt_of(said, True) for said in reading.said if not said.lower().startswith("note:")]
-    parts = [setting, *before, *others, asked]
-    texts = dict.fromkeys(text for part in parts for text in part.texts)
     instructions = f"{reading.instructions}\n{asked.instructions}"
     if not asked.question:  # the system's message instructs, the user's is the text
         asking = [line for line in reading.instructions.splitlines() if _asks(line)]
-        asked = replace(asked, question=asking[-1] if asking else reading.question)
+        asked = replace(asked, question=asking[-1]) if asking else Prompt((), "", reading.question)
+    texts = dict.fromkeys(text for part in (setting, *before, *others, asked) for text in part.texts)
     notes = tuple(note for text in texts for note in _notes(text))
     earlier = tuple((prompt_of(question, True).question, answer) for question, answer in reading.earlier)
     tools = () if only_texts(instructions) else reading.tools
@@ -87,19 +86,20 @@ def prompt_of(text: str, may_be_bare: bool) -> Prompt:
         asking += [mark.group("lead") + "."] if _ASKING.match(mark.group("lead")) else []
     asking += rest[at:].splitlines()
     asking = [part for line in asking if line.strip() for part in _HEADED.sub(r"\1.\n\2", line.strip()).splitlines()]
-    is_story = len(sentences(rest)) < 2 or isinstance(understand(rest), Formula)
-    if may_be_bare and not texts and not is_story and not _PLAN.search(rest):
-        lines = [part for line in asking for part in (sentences(line) if len(asking) == 1 else [line])]
-        bare = [line for line in lines if not _asks(line) and len(line.split()) > 3]
-        if bare and len(bare) < len(lines):
-            texts, asking = ["\n".join(bare)], [line for line in lines if line not in bare]
-    if may_be_bare and not texts and not is_story and not any(map(_asks, asking)):
-        return Prompt((rest,), "", "")
-    if not texts and (not may_be_bare or len(asking) < 2):
-        return Prompt((), "" if may_be_bare else text, text)
+    whole = understand(rest) if may_be_bare and not texts and not _FORMAT.search(rest) else None
+    if isinstance(whole, Formula):  # a story with a sum
+        return Prompt((), "", text)
+    if isinstance(whole, Open) or (whole and len(sentences(rest)) > 1):
+        lines = asking if len(asking) > 1 else list(sentences(rest))
+        texts = ["\n".join(line for line in lines if not _asks(line) and len(line.split()) > 3)]
+        asking = [line for line in lines if line not in texts[0]]
+        texts = texts if texts[0] else []
+    if not texts and len(asking) < 2:
+        return Prompt((), "", text)
+    asking = [part for line in asking for part in sentences(line)]
     question = next((line for line in reversed(asking) if line.endswith("?")), asking[-1] if asking else "")
     others = "\n".join(line for line in asking if line != question)
-    return Prompt(tuple(texts), others, _FROM_IT.sub("", _last_sentence(question)).strip())
+    return Prompt(tuple(texts), others, _FROM_IT.sub("", question).strip())
 
 
 def only_texts(instructions: str) -> bool:
@@ -137,32 +137,25 @@ def _is_prose(block: str) -> bool:
     return not re.search(r"^\s*(?:thought|action|final answer)\s*:|^\W*[\[{]", block.strip("`'\"\n "), re.M | re.I)
 
 
-def _last_sentence(line: str) -> str:
-    """Give the question at the end of a line that first says something else."""
-    parts = sentences(line)
-    return parts[-1] if len(parts) > 1 and parts[-1].endswith("?") else line
-
-
 def _notes(text: str) -> list[Note]:
     """Cut a text into articles, one for each thing that it introduces: 'Intel: ...', or 'Intel is a ...'."""
     articles: list[str] = []
     for line in text.splitlines():
         line = re.sub(r"^\s*(?:[-*•]|\d+[.)]|\[\d+\])\s+", "", line).strip()
-        for part in sentences(line):
-            title, subject = Note(part).title, _SUBJECT.match(part)
-            known = Note(articles[-1]).title if articles else ""
+        for place, part in enumerate(sentences(line)):
+            title, subject = Note(part).title.removeprefix("See also"), _SUBJECT.match(part)
             new = title or (subject.group(1) if subject else "")
-            if title or not articles or (new and not same_name(known, new) and not set(words(new)) <= set(words(known))):
+            if title or not articles or (new and not mentions(Note(articles[-1]).title, new)):
                 articles.append(part if title or not new else f"{new}: {part}")
             else:
-                articles[-1] += f" {part}"
+                articles[-1] += f"{' ' if place else chr(10)}{part}"
     return [Note(article, tool="text") for article in articles]
 
 
 def _in_full(question: str, notes: tuple[Note, ...]) -> str:
     """Name the thing that a question on a text leaves out: 'When was it founded?', 'Who is the CEO?'."""
     title = next((note.title for note in notes if note.title), "")
-    if not title or re.search(r".\b(?-i:[A-Z][a-z])", question):
+    if not title or not question.endswith("?") or re.search(r".\b[A-Z][a-z]", question):
         return question
     changed = _PRONOUN.sub(lambda m: title if m.group(1) else f"{title}'s", question, count=1)
     if changed != question:

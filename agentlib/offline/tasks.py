@@ -6,14 +6,13 @@ would pass to a tool. All three answer with the bare words. They are read only w
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 from .choosing import SIGNS
 from .conversation import names_in
 from .finding import joined
-from .needs import Both, Claim, Either, Exact, Fact, Formula, Name, Need, Pick, Talk, Weather
-from .notes import Note, Value
+from .needs import Both, Claim, Either, Exact, Formula, Need, Pick, Talk, Weather
+from .notes import Note
 from .offered import Tool
 from .outcomes import Mind, Want
 from .passages import otherwise
@@ -21,28 +20,28 @@ from .patterns import statements
 from .phrases import relation_of
 from .questions import understand
 from .relations import BY_NAME, TABLE
-from .words import MEASURE, NAME, YEAR, clean_name, same_name, word_set, words
+from .words import MEASURE, NAME, YEAR, clean_name, same_name, sentences, word_set, words
 
 _ONE = r"[\"'`“]?[\w-]+(?: [\w-]+){0,2}?[\"'`”]?"
 _LIST = re.compile(
-    rf"(?:\b(?:classify|categori[sz]e|label|route|sort|choose|pick|decide)\b[^:\n]*?(?::|\b(?:as|into|to|between|from|of)\b)"
-    rf"|\b(?:one of|one word|labels?|categories|options|(?:which|what) (?:kind|type|category|label|tool)\b[^:\n]*?)[^:,\n]*?:"
-    rf"|\b(?:is it|is this|is the)(?: (?:a )?question)?(?: about| on| for)?(?: the)?)"
-    rf"\s*(?P<list>{_ONE}(?:, (?:or |and )?{_ONE})+,? (?:or|and) {_ONE}|{_ONE},? or {_ONE}|{_ONE}(?:, {_ONE})+)(?=[.?!:;\n]|$)",
-    re.I)
+    r"(?:\b(?:classify|categori[sz]e|label|route|sort|choose|pick|decide)\b[^:]*?(?::|\b(?:as|into|to|between|from|of)\b)"
+    r"|\b(?:one of|one word|labels?|categories|options|(?:which|what) (?:kind|type|category|label|tool)\b)[^:]*?:"
+    r"|\b(?:is it|is this|is the)(?: (?:a )?question)?(?: about| on| for)?(?: the)?)"
+    rf"\s*(?P<list>{_ONE}(?:, {_ONE})*,? or {_ONE}|{_ONE}(?:, {_ONE})+(?:,? and {_ONE})?)(?=[.?!:;]|$)", re.I)
 _BULLETS = re.compile(r"^[ \t]*[-*•][ \t]*[\"'`]?([\w-]+)[\"'`]?(?:[ \t]*[:–—(-][ \t]*(.*))?$", re.M)
-_CHOOSE = re.compile(r"\b(?:classify|categori[sz]e|route|label|which (?:kind|type|category|label)|one of)\b", re.I)
+_CHOOSE = re.compile(r"\b(?:classify|categor\w+|route|label|choose|pick|which (?:kind|type)|one of)\b", re.I)
 _OTHER = word_set("other none general unknown neither chat smalltalk talk direct else")
-_QUERY = re.compile(r"\b(?:write|give|what|formulate|create|turn|rewrite|reply|answer|return)\b[^.\n]*\b(?:(?:search|look-?up)"
-                    r" (?:quer(?:y|ies)|terms?|words?)|query|expression)\b|\bwhat would you (?:search|look)", re.I)
+_QUERY = re.compile(r"\b(?:write|give|what|formulate|turn|rewrite|reply|return)\b[^.\n]*\b(?:query|expression"
+                    r"|search (?:terms?|words?))\b|\bwhat would you (?:search|look)", re.I)
+_WHERE = "(?:question|text|passage|article|context|sentence|paragraph|document|observation|result)s?"
 _EXTRACT = (
     re.compile(r"(?i:please )?(?i:extract|give|name|return|write down|list|copy|output|find|pick out)(?i: me)?"
                r"(?i: only| just)?(?i: the| all| any)* (?P<what>[\w' -]+?)"
                r"(?: (?:that|which|who) (?:is|are|was) (?:named|mentioned|given))?"
-               r"(?: (?:in|from|of|mentioned in|named in) (?:the|this|that) (?P<where>\w+))?[.:]?"),
-    re.compile(r"(?i:which|what) (?:name|person|place|city|number|year|company)(?: in (?:the|this) (?P<where>\w+))? is "
-               r"(?:the |its |an? )?(?P<what>[\w' -]+?)\??"),
-    re.compile(r"(?i:which|what) (?P<what>[a-z]+) (?:does|do) the (?P<where>\w+) (?:name|mention|give|speak of|ask about)\??"),
+               rf"(?: (?:in|from|of|mentioned in|named in) (?:the|this|that) (?P<where>{_WHERE}))?[.:]?"),
+    re.compile(r"(?i:which|what) (?:name|person|place|city|number|year|company)"
+               rf"(?: in (?:the|this) (?P<where>{_WHERE}))? is (?:the |its )?(?P<what>[\w' -]+?)\??"),
+    re.compile(rf"(?i:which|what) (?P<what>[a-z]+) (?:does|do) the (?P<where>{_WHERE}) (?:name|mention|ask about)\??"),
 )
 _KINDS = {"person": "person", "people": "person", "man": "person", "woman": "person", "name": "person",
           "company": "company", "companies": "company", "city": "place", "cities": "place", "place": "place",
@@ -61,11 +60,12 @@ def task_of(mind: Mind) -> Need | None:
         return Exact(_best(labels, reading.question, _kind(understand(reading.question, reading.earlier))))
     if _QUERY.search(told) or _QUERY.search(reading.question):
         return Exact(_query(mind))
-    for line in (reading.question, *told.splitlines()):
-        found = next(filter(None, (pattern.fullmatch(line.strip()) for pattern in _EXTRACT)), None)
+    for line in (reading.question, *sentences(told)):
+        found = next(filter(None, (pattern.fullmatch(line) for pattern in _EXTRACT)), None)
         what = re.sub(r"^(?:(?:full )?names? of (?:the |all )?)|'s name$", "", found.group("what")) if found else ""
         if what and (relation_of(what) or _kind_of(what)):
-            return Exact(_extracted(mind, what, found.group("where") or "") or otherwise(told) or "The text does not say.")
+            value = _extracted(mind, what, found.group("where") or "")
+            return Exact(value or otherwise(told) or "The text does not say.")
     return None
 
 
@@ -81,12 +81,13 @@ def _labels(told: str) -> dict[str, str]:
 def _best(labels: dict[str, str], question: str, kind: str) -> str:
     """Choose the label that fits a kind of need best; else one that fits no kind at all; else the last."""
     own = {label: set(words(f"{label} {about}".replace("_", " "))) for label, about in labels.items()}
-    fits = {label: 2 * len(own[label] & SIGNS.get(kind, _OTHER)) + len(own[label] & set(words(question))) for label in labels}
+    signs, asked = SIGNS.get(kind, _OTHER), set(words(question))
+    fits = {label: 2 * len(own[label] & signs) + len(own[label] & asked) for label in labels}
     best = max(labels, key=lambda label: fits[label])
     if fits[best]:
         return best
-    return next((label for label in labels if own[label] & _OTHER or not own[label] & frozenset().union(*SIGNS.values())),
-                [*labels][-1])
+    of_any_kind = frozenset().union(*SIGNS.values())
+    return next((label for label in labels if not own[label] & of_any_kind), [*labels][-1])
 
 
 def _kind(need: Need) -> str:
@@ -109,7 +110,7 @@ def _query(mind: Mind) -> str:
     asking = Mind(replace(mind.reading, tools=tools, has_format=False), mind.procedure)
     want = asking.settle(understand(mind.reading.question, mind.reading.earlier))
     if not isinstance(want, Want):
-        return want.text if isinstance(want, Value) else mind.reading.question
+        return mind.reading.question
     text = str(want.call.arguments[0][1])
     return f"weather in {text}" if want.kind == "weather" else text
 
@@ -121,8 +122,12 @@ def _extracted(mind: Mind, what: str, where: str) -> str:
         return joined(tuple(names_in(understand(mind.reading.question, mind.reading.earlier))))
     relation = relation_of(what)
     kind = _kind_of(what)
-    values = tuple(dict.fromkeys(value for note in notes for value in _stated(note, kind, relation)))
-    return joined(values) if what.endswith("s") or what in ("people", "cities") else next(iter(values), "")
+    values = [value for note in notes for value in _stated(note, kind, relation)]
+    if kind != "place":
+        values = [name for value in values for name in re.split(r", and |, | and ", value)]
+    elif what.endswith(("city", "cities")):
+        values = [value.split(",")[0] for value in values]
+    return joined(tuple(dict.fromkeys(values))) if what.endswith(("s", "people")) else (values or [""])[0]
 
 
 def _kind_of(what: str) -> str:
@@ -131,18 +136,14 @@ def _kind_of(what: str) -> str:
     return _KINDS.get(noun) or _KINDS.get(noun.removesuffix("s"), "")
 
 
-def _stated(note: Note, kind: str, relation: tuple[str, str] | None) -> Iterator[str]:
+def _stated(note: Note, kind: str, relation: tuple[str, str] | None) -> list[str]:
     """Give the values of a kind, or of one relation, that an article states, the likeliest first."""
-    if kind in ("year", "number"):
-        yield from (m.group() for m in re.finditer(YEAR if kind == "year" else MEASURE, note.body))
-        return
     about_person = bool(re.search(r"\b(?:He|She|he|she)\b", note.body))
     if note.title and kind == ("person" if about_person else "company"):
-        yield note.title
+        return [note.title]
     rows = [BY_NAME[relation[0]]] if relation and not kind else [row for row in TABLE if row.kind == kind]
-    for pattern in (pattern for row in rows for pattern in statements(row.name)):
-        for sentence in note.sentences:
-            yield from (name for m in pattern.finditer(sentence) if (name := clean_name(m.group("v")))
-                        and not same_name(name, note.title))
-    if kind:
-        yield from filter(None, map(clean_name, re.findall(NAME, note.body)))
+    names = [clean_name(found.group("v")) for row in rows for pattern in statements(row.name)
+             for sentence in note.sentences for found in pattern.finditer(sentence)]
+    if not any(names) and kind:
+        names = map(clean_name, re.findall({"year": YEAR, "number": MEASURE}.get(kind, NAME), note.body))
+    return [name for name in names if name and not same_name(name, note.title)]
