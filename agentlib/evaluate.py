@@ -95,7 +95,7 @@ def evaluate(
     done = dict(file.runs) if file else {}
     failed = sum(run.status == FAILED for run in done.values())
     missing = [cell for cell in cells if cell.name not in done]
-    if executor and missing:
+    if executor is not None and missing:
         check(executor, tasks, conditions, score)
     with progress(len(cells)) as show, closing(run_all(run_cell, missing, executor)) as results:
         for cell, result in results:
