@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from .words import sentences, words
 
@@ -27,6 +27,12 @@ class Value:
     def head(self) -> str:
         """The first value without what follows a comma: 'London, England' is London."""
         return self.first.split(",")[0]
+
+
+@lru_cache(maxsize=2048)  # a conversation is read again with each request
+def note(text: str, asked: str = "", tool: str = "", is_thought: bool = False) -> "Note":
+    """Give a note, the same one for the same text, so that what was read off it stays."""
+    return Note(text, asked, tool, is_thought)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .needs import Formula, Open
-from .notes import Note
+from .notes import Note, note
 from .questions import understand
 from .reading import Reading
 from .words import NAME, mentions, sentences
@@ -63,7 +63,7 @@ def with_texts(reading: Reading) -> Reading:
         asking = [line for line in reading.instructions.splitlines() if _asks(line)]
         asked = replace(asked, question=asking[-1]) if asking else Prompt((), "", reading.question)
     texts = dict.fromkeys(text for part in (setting, *before, *others, asked) for text in part.texts)
-    notes = tuple(note for text in texts for note in _notes(text))
+    notes = tuple(each for text in texts for each in _notes(text))
     earlier = tuple((prompt_of(question, True).question, answer) for question, answer in reading.earlier)
     tools = () if only_texts(instructions) else reading.tools
     question = _in_full(asked.question, notes) if notes else asked.question
@@ -86,7 +86,7 @@ def prompt_of(text: str, may_be_bare: bool) -> Prompt:
         asking += [mark.group("lead") + "."] if _ASKING.match(mark.group("lead")) else []
     asking += rest[at:].splitlines()
     asking = [part for line in asking if line.strip() for part in _HEADED.sub(r"\1.\n\2", line.strip()).splitlines()]
-    whole = understand(rest) if may_be_bare and not texts and not _FORMAT.search(rest) else None
+    whole = understand(rest, ()) if may_be_bare and not texts and not _FORMAT.search(rest) else None
     if isinstance(whole, Formula):  # a story with a sum
         return Prompt((), "", text)
     if isinstance(whole, Open) or (whole and len(sentences(rest)) > 1):
@@ -137,7 +137,8 @@ def _is_prose(block: str) -> bool:
     return not re.search(r"^\s*(?:thought|action|final answer)\s*:|^\W*[\[{]", block.strip("`'\"\n "), re.M | re.I)
 
 
-def _notes(text: str) -> list[Note]:
+@lru_cache(maxsize=512)
+def _notes(text: str) -> tuple[Note, ...]:
     """Cut a text into articles, one for each thing that it introduces: 'Intel: ...', or 'Intel is a ...'."""
     articles: list[str] = []
     for line in text.splitlines():
@@ -149,12 +150,12 @@ def _notes(text: str) -> list[Note]:
                 articles.append(part if title or not new else f"{new}: {part}")
             else:
                 articles[-1] += f"{' ' if place else chr(10)}{part}"
-    return [Note(article, tool="text") for article in articles]
+    return tuple(note(article, tool="text") for article in articles)
 
 
 def _in_full(question: str, notes: tuple[Note, ...]) -> str:
     """Name the thing that a question on a text leaves out: 'When was it founded?', 'Who is the CEO?'."""
-    title = next((note.title for note in notes if note.title), "")
+    title = next((each.title for each in notes if each.title), "")
     if not title or not question.endswith("?") or re.search(r".\b[A-Z][a-z]", question):
         return question
     changed = _PRONOUN.sub(lambda m: title if m.group(1) else f"{title}'s", question, count=1)

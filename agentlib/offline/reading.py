@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .actions import parse_action, parse_arguments
-from .notes import Note
+from .notes import Note, note
 from .offered import Tool, tools_in
 from .results import as_text, calls_of
 
@@ -145,7 +145,7 @@ def _steps(lines: list[tuple[str, str]]) -> tuple[tuple[Step, ...], tuple[Note, 
     for label, text in lines:
         if label == "thought":
             text, _, action = text.partition(" Action: ")  # both on one line
-            notes.append(Note(text, is_thought=True))
+            notes.append(note(text, is_thought=True))
             call = parse_action(action) if action else call
         elif label == "action" or (label == "said" and text.startswith("{")):
             call = parse_action(text)
@@ -154,7 +154,7 @@ def _steps(lines: list[tuple[str, str]]) -> tuple[tuple[Step, ...], tuple[Note, 
         elif label == "observation":
             tool, arguments = call or ("", ())
             steps.append(Step(tool, arguments, text))
-            notes.append(Note(text, steps[-1].asked, tool))
+            notes.append(note(text, steps[-1].asked, tool))
             call = None
         elif label == "user" and before in ("final answer", "answer") and text.lower().startswith("note:"):
             while notes and notes[-1].is_thought:
