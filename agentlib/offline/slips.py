@@ -54,6 +54,8 @@ def faulty_reply(faults: Faults, reading: Reading, messages: list[dict]) -> str 
     if faults.repeated_action and replies[-1:] and replies[-1] in replies[:-1]:
         goes_on = 1 - recovery if told else faults.persistence
         return replies[replies.index(replies[-1]) + 1] if chance("persistence") < goes_on else None
+    if chance("whether") >= faults.total:
+        return None
     move = decide(reading)
 
     def written(kind: str) -> str | None:
