@@ -82,6 +82,23 @@ def test_what_can_be_asked_at_once_is(question, first):
     assert [(name, *arguments.values()) for name, arguments in calls(ask(question))] == first
 
 
+@pytest.mark.parametrize(("question", "asked", "expected"), [
+    ("What's the weather like in Tokyo, Paris and Oslo?", ["Tokyo", "Paris", "Oslo"], "The weather in Oslo is 9 °C"),
+    ("Is it raining in Beijing and Oslo?", ["Beijing", "Oslo"], "No"),
+    ("What are the capitals of France, Norway and Brazil?", ["France capital", "Norway capital", "Brazil capital"],
+     "The capital of Norway is Oslo."),
+    ("Who are the CEOs of Apple and Microsoft?", ["Apple CEO", "Microsoft CEO"], "Satya Nadella"),
+    ("When were Apple and Google founded?", ["Apple founding year", "Google founding year"], "1998"),
+    ("What is the population of Oslo and of Berlin?", ["Oslo population", "Berlin population"], "3.6 million"),
+    ("Where did Larry Page and Alan Turing study?", ["Larry Page university", "Alan Turing university"], "Stanford"),
+    ("Who wrote War and Peace?", ["War and Peace author"], "Tolstoy"),
+])
+def test_a_question_about_several_things_asks_for_each(question, asked, expected):
+    answer, replies = run(question)
+    assert [value for _, arguments in calls(replies[0]) for value in arguments.values()] == asked
+    assert expected in answer and len(replies) == 2
+
+
 def test_chains_that_do_not_depend_on_each_other_go_side_by_side():
     answer, replies = run("Who is older, the CEO of Apple or the CEO of Microsoft?")
     assert [len(calls(reply)) for reply in replies] == [2, 2, 0]
@@ -141,6 +158,26 @@ def test_names_that_say_nothing_leave_the_choice_to_the_descriptions():
     tools = [schema("tool_a", "Gives the weather.", x=TEXT), schema("tool_b", "Searches an encyclopedia.", x=TEXT)]
     assert calls(ask("Who runs Apple?", tools))[0][0] == "tool_b"
     assert calls(ask("What is the weather in Oslo?", tools))[0][0] == "tool_a"
+
+
+@pytest.mark.parametrize(("question", "expected"), [
+    ("Who is the CEO of DeepMind?", "search_companies"), ("Where was Alan Turing born?", "search_people"),
+    ("What is the capital of Norway?", "search_places"), ("Who wrote Hamlet?", "search_books"),
+    ("How humid is it in Shanghai?", "get_humidity"), ("Is it warm in Shanghai?", "get_temperature"),
+])
+def test_of_tools_of_one_kind_the_one_whose_words_are_near_is_called(question, expected):
+    kinds = ("people", "companies", "places", "books")
+    tools = [schema(f"search_{kind}", f"Look up {kind}.", query=TEXT) for kind in kinds]
+    measures = ("wind", "temperature", "humidity")
+    tools += [schema(f"get_{what}", f"Get the {what} in a city.", city=TEXT) for what in measures]
+    assert [name for name, _ in calls(ask(question, tools))] == [expected]
+    assert [name for name, _ in calls(ask(question, tools[::-1]))] == [expected]
+
+
+def test_a_report_may_hold_one_measure_only():
+    tool = schema("get_humidity", "Get the humidity in a city.", city=TEXT)
+    answer, _ = run("How humid is it in Shanghai?", [tool], {"get_humidity": lambda city: "humidity 68 %"})
+    assert "68 %" in answer
 
 
 def test_swapped_descriptions_mislead_it_and_it_recovers_with_the_other_tool():
@@ -252,6 +289,7 @@ def test_an_edited_result_changes_the_answer():
     lambda city, degrees: {"temperature_c": degrees, "condition": "sunny"},
     lambda city, degrees: {"temp": degrees, "wind_kmh": 9, "humidity": 35},
     lambda city, degrees: {"location": city, "current": {"temperature": f"{degrees} °C", "sky": "clear"}},
+    lambda city, degrees: {"location": city, "temperature": str(degrees), "unit": "celsius"},
     lambda city, degrees: [{"city": city, "temperature": degrees}],
     lambda city, degrees: f"{city}: {degrees} °C",
     lambda city, degrees: {"result": f"{city}: {degrees} °C, sunny"},

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from .filling import Value, fill
+from .filling import Value, fill, related
 from .offered import Parameter, Tool
 from .reading import Reading
 from .words import fold, word_set, words
@@ -32,18 +32,22 @@ class Call:
     arguments: tuple[tuple[str, Value], ...]
 
 
-def ranked(kind: str, reading: Reading) -> list[Tool]:
-    """Give the tools that fit, best first; tools that fit something else better come last, and alone do not count."""
+def ranked(kind: str, reading: Reading, wording: str = "") -> list[Tool]:
+    """Give the tools that fit, best first; tools that fit something else better come last, and alone do not count.
+
+    Among those that fit, words count that are near to what is asked for: search_books is for the author of a novel.
+    """
     usable = _usable(reading)
     scores = {tool: _scores(tool) for tool in usable}
-    by_score = sorted((tool for tool in usable if scores[tool][kind]), key=lambda tool: -scores[tool][kind])
+    order = {tool: scores[tool][kind] + _nearness(tool, wording, reading) for tool in usable if scores[tool][kind]}
+    by_score = sorted(order, key=lambda tool: -order[tool])
     fitting = [tool for tool in by_score if scores[tool][kind] >= max(scores[tool].values())]
     return fitting + [tool for tool in by_score if tool not in fitting] if fitting else []
 
 
 def next_call(kind: str, wordings: list[str], thing: str, reading: Reading, most: int = 3) -> Call | None:
     """Give the first call that was not made yet: each wording with the best tool, then one with the next best."""
-    tools = ranked(kind, reading)
+    tools = ranked(kind, reading, wordings[0])
     if not tools:
         return None
     tries = [(tools[0], wording) for wording in wordings[:most]] + [(tool, wordings[0]) for tool in tools[1:2]]
@@ -68,6 +72,13 @@ def _scores(tool: Tool) -> dict[str, int]:
     name = set(words(re.sub(r"[_.-]|(?<=[a-z])(?=[A-Z])", " ", tool.name)))
     description = set(words(tool.description))
     return {each: 2 * len(name & signs) + min(3, len(description & signs)) for each, signs in SIGNS.items()}
+
+
+def _nearness(tool: Tool, wording: str, reading: Reading) -> int:
+    """Count the words that a tool shares with what is asked for, or that mean the same."""
+    own = set(words(re.sub(r"[_.-]", " ", tool.name))) | set(words(tool.description))
+    asked, question = set(words(wording)), set(words(reading.question))
+    return 3 * len(own & related(asked)) + len(own & related(question))
 
 
 def _parameters(tool: Tool, reading: Reading) -> tuple[Parameter, ...]:

@@ -15,10 +15,10 @@ _USUAL = word_set("celsius c metric today now current en english all any auto ge
 _MEANINGS = tuple(word_set(" ".join(words(line))) for line in (
     "celsius c metric si", "fahrenheit f imperial us", "kelvin k", "today now current", "tomorrow forecast",
     "company business organisation organization firm ceo founder founding headquarters owner parent",
-    "person human biography university alma mater birthplace born birth died death nationality subject",
+    "person people human biography university alma mater birthplace born birth died death nationality subject",
     "place city country geography location capital population river currency language height length",
     "book novel literature work author writer publication published wrote",
-    "prize award winner won nobel turing",
+    "prize award winner won nobel turing", "humidity humid", "wind windy", "temperature warm cold hot degree",
 ))
 
 Value = str | int | float | bool | None | list | dict
@@ -34,6 +34,11 @@ def fill(parameters: tuple[Parameter, ...], wording: str, thing: str, question: 
         main_is_set = main_is_set or is_main
         values.append((part.name, _value(part, text, thing, question, is_main)))
     return tuple(values)
+
+
+def related(own: set[str]) -> set[str]:
+    """Give words, and those that mean the same."""
+    return set().union(own, *(group for group in _MEANINGS if own & group))
 
 
 def _may_hold_wording(part: Parameter) -> bool:
@@ -84,7 +89,7 @@ def _fits(choice: Value, text: str, thing: str, question: str) -> int:
     if isinstance(choice, bool) or not isinstance(choice, str):
         return 16 * (not isinstance(choice, bool) and number_in(question) == choice)
     own = set(words(re.sub(r"[_-]", " ", choice)))
-    alike = set().union(own, *(group for group in _MEANINGS if own & group))
+    alike = related(own)
     named = 64 * same_name(choice, thing) + 32 * bool(own and own <= set(words(text)))
     asked = 16 * bool(own and own <= set(words(question)))
     return (named + asked + 8 * bool(alike & set(words(text)) - set(words(thing)))

@@ -7,6 +7,7 @@ from .amounts import compute, event, reworded
 from .cleaning import normal, without_tail
 from .comparisons import compare
 from .conversation import Turn, follow_up, names_in, with_names
+from .listing import of_each, singular
 from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Talk, Weather
 from .phrases import DEPTH, WEATHER, ask, embedded, noun_phrase, relation_of
 from .relations import BY_NAME
@@ -86,7 +87,7 @@ def understand(question: str, before: tuple[tuple[str, str], ...] = ()) -> Need:
     repeat = re.fullmatch(_REPEAT, text, re.I)
     if repeat:
         return Talk("repeat", repeat.group(1))
-    return follow_up(text, turns) or parse(text) or Open(text)
+    return of_each(follow_up(text, turns) or parse(singular(text))) or Open(text)
 
 
 def parse(text: str, depth: int = 0) -> Need | None:

@@ -31,9 +31,9 @@ def _is_about_another(note: Note, place: str, notes: tuple[Note, ...]) -> bool:
 
 
 def _read(text: str) -> dict[str, Value] | None:
-    """Read the parts of a weather report; there must at least be a temperature or a word for the sky."""
+    """Read the parts of a weather report; there must be one at least."""
     degrees, sky = _DEGREES.search(text), _SKY.search(text)
-    if not degrees and not sky:
+    if not degrees and not sky and not any(pattern.search(text) for pattern in _MEASURES.values()):
         return None
     report = {"all": Value(re.sub(r"^[^:]{1,60}:\s*", "", text).strip().rstrip("."))}
     if degrees:

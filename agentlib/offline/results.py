@@ -57,10 +57,12 @@ def _said(data: object, depth: int = 0) -> str:
 def _part(key: str, value: object, data: dict, depth: int) -> str:
     """Word one part: a measure with its unit, a text alone, anything else with its name."""
     text = _said(value, depth + 1)
+    if "temp" in key and re.fullmatch(r"-?\d+(?:\.\d+)?", text):
+        value = float(text)  # tools write numbers as texts, too
     if isinstance(value, int | float) and not isinstance(value, bool):
         said = f"{key} {data.get('unit') or data.get('units') or ''}" if "temp" in key else key
         unit = next((unit for pattern, unit in _UNITS if re.search(pattern, said, re.I)), "")
         unit = "°F" if re.search(r"fahrenheit|\bf\b|imperial", said, re.I) else unit
-        label = re.split(r"_", key)[0] if unit else key.replace("_", " ")
+        label = "" if unit[:1] == "°" else re.split(r"_", key)[0] if unit else key.replace("_", " ")
         return text if key in _BODIES else f"{label} {text} {unit}".strip()
     return text if isinstance(value, str) or key in _BODIES else f"{key.replace('_', ' ')} {text}" if text else ""
