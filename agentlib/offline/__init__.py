@@ -4,17 +4,19 @@
 with other limits. Each request is read afresh: its format, its tools, its question, the steps taken so far. How a reply
 comes about, in the order in which the modules are best read:
 
-    server      the wire: checks, errors, stop words, tokens
-    reading     messages -> what was asked, with which tools, and what happened so far (notes: texts to read from)
+    server      the wire: errors, stop words, tokens (checks and tool_checks: what is refused; streaming: the events)
+    reading     messages -> what was asked, with which tools, and what happened so far (notes: texts to read from;
+                offered: tools in the API's own field or in the prompt; results: native calls and what tools returned)
     questions   question -> a tree of needs (the kinds are in needs). The grammar: cleaning, conversation, phrases,
-                comparisons, amounts; relations and patterns say how people ask for a fact and how texts state it
+                comparisons, amounts, listing; relations and patterns say how people ask for a fact and how texts state it
     passages    texts that the prompt itself gives: they count as observations. tasks: instructions, not questions
     thinking    tree and notes -> an outcome: a value, a want, or a loss. By kind: facts, measures (settling: details)
     finding     text of observations and thoughts -> values (reports: weather)
     memory      what it knows by heart, some of it out of date; arithmetic: sums in the head
-    choosing    want and tools -> a call
+    choosing    want and tools -> a call (filling: the arguments, after the schema)
     wording     thoughts and answers in words, varied by the seed
     replying    the reply in the format asked for, and what it makes up when no stop word stops it
+    calling     the reply with native calls, several at once, and what the request says about them
     judging     the verdict on an answer that a request shows beside observations, as a self-check does
     faults      the mistakes that it makes when a lesson asks for them: rates and luck. slips: what it then says;
                 malformed: how a reply goes wrong in its form (malformation: what that is; parts: what it is made of)
