@@ -8,7 +8,8 @@ comes about, in the order in which the modules are best read:
     reading     messages -> what was asked, with which tools, and what happened so far (notes: texts to read from;
                 offered: tools in the API's own field or in the prompt; results: native calls and what tools returned)
     questions   question -> a tree of needs (the kinds are in needs). The grammar: cleaning, conversation, phrases,
-                comparisons, amounts, listing; relations and patterns say how people ask for a fact and how texts state it
+                comparisons, amounts, listing; relations and patterns say how people ask for a fact and how texts state
+                it
     passages    texts that the prompt itself gives: they count as observations. tasks: instructions, not questions
     thinking    tree and notes -> an outcome: a value, a want, or a loss. By kind: facts, measures (settling: details)
     finding     text of observations and thoughts -> values (reports: weather)
