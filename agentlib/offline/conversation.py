@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from .needs import Both, Claim, Either, Fact, Formula, Name, Need, Pick, Weather
+from .needs import Fact, Name, Need, Weather, names_in
 from .phrases import noun_phrase, relation_of
 from .words import NAME, clean_name, words
 
@@ -50,20 +50,6 @@ def follow_up(text: str, turns: list[Turn]) -> Need | None:
     return _replace_name(turns[-1].need, noun_phrase(found.group("x")))
 
 
-def names_in(need: Need) -> list[str]:
-    """Give the names in a tree, in reading order."""
-    match need:
-        case Name(text):
-            return [text]
-        case Fact(of=inner) | Weather(place=inner) | Claim(fact=inner):
-            return names_in(inner)
-        case Formula(parts=parts) | Both(parts=parts) | Pick(things=parts):
-            return [name for part in parts for name in names_in(part)]
-        case Either(ways):
-            return names_in(ways[0])
-    return []
-
-
 def _spoken_of(turn: Turn) -> list[tuple[str, str]]:
     """Give what a turn was about, each with its role: a person, a thing, or the place of a person."""
     need, own = turn.need, names_in(turn.need)
@@ -86,13 +72,10 @@ def _latest(spoken_of: list[tuple[str, str]], *roles: str) -> str:
 
 def _replace_name(need: Need, other: Need) -> Need | None:
     """Put another thing in the place of the innermost name."""
-    match need:
-        case Name():
-            return other
-        case Fact(of=part):
-            inner = _replace_name(part, other)
-            return replace(need, of=inner) if inner else None
-        case Weather(place=part):
-            inner = _replace_name(part, other)
-            return replace(need, place=inner) if inner else None
-    return None
+    if isinstance(need, Name):
+        return other
+    if not isinstance(need, Fact | Weather):
+        return None
+    part = "of" if isinstance(need, Fact) else "place"
+    inner = _replace_name(getattr(need, part), other)
+    return replace(need, **{part: inner}) if inner else None

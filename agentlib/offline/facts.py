@@ -3,11 +3,11 @@
 from . import memory
 from .choosing import next_call, ranked
 from .finding import about, find
-from .needs import Fact, Name
+from .needs import Fact, Name, names_in
 from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
 from .passages import only_texts
-from .settling import country, described, key_words, noun_of, own_names, wordings
+from .settling import country, described, key_words, noun_of, wordings
 from .words import number_in, words
 
 
@@ -76,7 +76,7 @@ def _ask_whole_question(mind: Mind, need: Fact) -> Outcome:
         value = find(need.relation, note.title or reading.question, (note,), noun_of(need), need.kind, loosely=False)
         if value:
             return mind.keep(need, note.title or "it", value)
-    name = " ".join(own_names(need))
+    name = " ".join(names_in(need))
     whole = " ".join(dict.fromkeys(key_words(reading.question)[:20]))
     call = next_call("search", [whole, f"{name} {noun_of(need)}"], name, reading)
     return Want(call, "search", name, need) if call else Lost("the answer")

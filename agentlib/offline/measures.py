@@ -5,19 +5,19 @@ import re
 from . import memory
 from .arithmetic import in_head, is_easy
 from .choosing import next_call, ranked
-from .needs import Fact, Formula, Name, Need, Pick, Weather
+from .needs import Fact, Formula, Name, Need, Pick, Weather, names_in
 from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
 from .passages import only_texts
 from .reports import weather
-from .settling import expression, judged, meant, own_names, result_of
+from .settling import expression, judged, meant, result_of
 from .words import number_in, plain
 
 
 def settle_weather(mind: Mind, need: Weather) -> Outcome:
     """Settle the weather of a place: the place first."""
     unnamed = mind.acts_only and not isinstance(need.place, Name)
-    inner = Value(" ".join(own_names(need))) if unnamed else mind.settle(need.place)
+    inner = Value(" ".join(names_in(need))) if unnamed else mind.settle(need.place)
     if not isinstance(inner, Value):
         return inner
     place, reading = inner.head, mind.reading

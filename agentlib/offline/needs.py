@@ -99,3 +99,17 @@ def either(ways: list["Need"]) -> "Need | None":
 
 
 Need = Name | Fact | Weather | Formula | Pick | Claim | Both | Either | Talk | Exact | Open
+
+
+def names_in(need: Need) -> list[str]:
+    """Give the names in a tree, in reading order."""
+    match need:
+        case Name(text):
+            return [text]
+        case Fact(of=inner) | Weather(place=inner) | Claim(fact=inner):
+            return names_in(inner)
+        case Formula(parts=parts) | Both(parts=parts) | Pick(things=parts):
+            return [name for part in parts for name in names_in(part)]
+        case Either(ways):
+            return names_in(ways[0])
+    return []

@@ -6,9 +6,9 @@ from functools import lru_cache
 from .amounts import compute, event, reworded
 from .cleaning import normal, without_tail
 from .comparisons import compare
-from .conversation import Turn, follow_up, names_in, with_names
+from .conversation import Turn, follow_up, with_names
 from .listing import of_each, singular
-from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Talk, Weather
+from .needs import Both, Claim, Fact, Formula, Name, Need, Open, Talk, Weather, names_in
 from .phrases import DEPTH, WEATHER, ask, embedded, noun_phrase, relation_of
 from .relations import BY_NAME
 from .words import may_name

@@ -2,7 +2,7 @@
 
 import re
 
-from .needs import Fact, Name, Need, Open, Weather
+from .needs import Fact, Need, Open, Weather
 from .notes import Note, Value
 from .reading import Step
 from .relations import BY_NAME
@@ -50,12 +50,6 @@ def wordings(need: Fact, subject: str, notes: tuple[Note, ...], seed: int) -> li
 def key_words(text: str) -> list[str]:
     """Give the telling words of a text as they are written."""
     return [word for word in (part.strip("'’.,") for part in re.findall(r"[\w'’.-]+", text)) if words(word)]
-
-
-def own_names(need: Need) -> list[str]:
-    """Give the names that the question itself gives."""
-    inner = getattr(need, "of", None) or getattr(need, "place", None)
-    return [need.text] if isinstance(need, Name) else own_names(inner) if inner else []
 
 
 def country(place: str) -> str:

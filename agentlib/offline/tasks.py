@@ -9,9 +9,8 @@ import re
 from dataclasses import replace
 
 from .choosing import SIGNS
-from .conversation import names_in
 from .finding import joined
-from .needs import Both, Claim, Either, Exact, Formula, Need, Pick, Talk, Weather
+from .needs import Both, Claim, Either, Exact, Formula, Need, Pick, Talk, Weather, names_in
 from .notes import Note
 from .offered import Tool
 from .outcomes import Mind, Want
