@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote, urlsplit
 
 MOST_BYTES = 10 * 2**20  # of the body of a request
-SECONDS = 60.0  # for a request to arrive, counted from the answer before; also for a piece of an answer to leave
+SECONDS = 60.0  # for a request to begin, for the whole of it to arrive, and for a piece of an answer to leave
 _LINGER = 2.0  # seconds to read on after a refusal, so that the client sees it and no reset
 _TLS = b"\x16"  # how a connection by https begins
 _LINE = 1024  # bytes of a chunk's head
@@ -50,11 +50,12 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def handle_one_request(self) -> None:
-        """Give the next request its time."""
+        """Wait for the next request, and give it its time."""
         self.incoming.until = time.monotonic() + SECONDS
         if self.rfile.peek(1)[:1] == _TLS:  # https was asked for, and would be waited for
             self.close_connection = True
             return
+        self.incoming.until = time.monotonic() + SECONDS
         super().handle_one_request()
 
     def answer(self) -> None:
