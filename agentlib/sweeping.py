@@ -93,7 +93,7 @@ def _together(pool: _Pool, work: Callable[[Any], Any], items: Iterable) -> Itera
             if not submitted:
                 return
             done, _ = wait(submitted, timeout=1, return_when=FIRST_COMPLETED)  # Windows interrupts no endless wait
-            for future in done:
+            for future in [each for each in submitted if each in done]:  # a set has no order
                 yield submitted.pop(future), _result(future)
     except KeyboardInterrupt:
         finished = [future for future in submitted if not future.cancel() and future.done()]

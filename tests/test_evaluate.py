@@ -326,13 +326,14 @@ def test_an_interrupt_within_a_step_ends_the_sweep_and_is_no_run(tmp_path, worke
 
 
 PROGRAM = """
-import sys, time
+import os, sys, time
 from concurrent.futures import ProcessPoolExecutor
 from agentlib import ReAct, ScriptedLLM
 from agentlib.evaluate import evaluate
 
 def slow(seed):
-    time.sleep(0.02)
+    if seed >= 10 and not os.path.exists("again"):
+        time.sleep(60)
     return ReAct(ScriptedLLM([f"Final Answer: Paris {seed}"]))
 
 if __name__ == "__main__":
@@ -358,6 +359,7 @@ def test_ctrl_c_and_again(tmp_path, workers):
     out, err = running.communicate(timeout=30)
     assert (out, running.returncode != 0) == (b"", True)
     assert b"KeyboardInterrupt" in err
+    (tmp_path / "again").touch()
     kept = path.read_bytes()
     assert 6 <= kept.count(b"\n") < 41
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60, check=True)
@@ -587,6 +589,7 @@ def test_a_terminal_shows_a_bar_that_goes_away(tmp_path):
     import pty
 
     (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
+    (tmp_path / "again").touch()
     master, terminal = pty.openpty()
     running = subprocess.Popen([sys.executable, "program.py", "0"], cwd=tmp_path, stdout=subprocess.PIPE,
                                stderr=terminal, env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
