@@ -12,8 +12,6 @@ import socket
 from collections.abc import Callable
 from socketserver import TCPServer, ThreadingMixIn
 
-from agentlib.http_handler import Handler
-
 ABOUT = "It answers POST /v1/chat/completions and GET /v1/models as the OpenAI API does, until Ctrl-C."
 HOST, PORT = "127.0.0.1", 8765
 
@@ -30,6 +28,8 @@ class Server(ThreadingMixIn, TCPServer):
     allow_reuse_address = os.name != "nt"  # on Windows two servers could then share a port
 
     def __init__(self, app: Callable, host: str = HOST, port: int = PORT) -> None:
+        from agentlib.http_handler import Handler  # every command reads this module, and only one needs that
+
         self.app = app
         try:
             self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
