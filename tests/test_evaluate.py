@@ -333,7 +333,7 @@ from agentlib.evaluate import evaluate
 
 def slow(seed):
     if seed >= 10 and not os.path.exists("again"):
-        time.sleep(60)
+        time.sleep(1)
     return ReAct(ScriptedLLM([f"Final Answer: Paris {seed}"]))
 
 if __name__ == "__main__":
