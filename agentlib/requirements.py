@@ -19,7 +19,7 @@ def misfits(requirements: Sequence[str]) -> list[str]:
     """Say what is wrong with each requirement (such as 'openai>=3.57,<4') that the running Python does not meet."""
     wrong = []
     for requirement in requirements:
-        name, limits = re.fullmatch(r"([\w.-]+)(.*)", requirement).groups()
+        name, limits = re.fullmatch(r"([\w.-]+)(?:\[.*\])?(.*)", requirement).groups()
         try:
             version = metadata.version(name)
         except metadata.PackageNotFoundError:
