@@ -29,6 +29,7 @@ from nbformat import NotebookNode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "harness"))
 
+import kernels
 import offline_only
 from lesson_rules import PICTURES, advice, code_cells, first_line, place, problems
 
@@ -72,22 +73,28 @@ def read_source(path: Path) -> NotebookNode:
     return notebook
 
 
-def execute(notebook: NotebookNode, folder: Path) -> None:
-    """Run the cells in a fresh offline kernel of this Python, with `folder` as its working directory."""
+def make_client(notebook: NotebookNode, folder: Path, files: str, started: list[NotebookNode]) -> NotebookClient:
+    """Give what runs a notebook in a kernel of this Python; cells are added to `started` as they start."""
     # Without kernel folders, python3 is the Python that runs this script, whatever kernels the user has.
-    manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
-    started: list[NotebookNode] = []
-    client = NotebookClient(
+    specs = KernelSpecManager(kernel_dirs=[])
+    return NotebookClient(
         notebook,
-        km=manager,
+        km=AsyncKernelManager(kernel_name="python3", kernel_spec_manager=specs, **kernels.listening(files)),
         timeout=CELL_TIMEOUT,
+        startup_timeout=CELL_TIMEOUT,
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
         store_widget_state=False,
         skip_cells_with_tag="",  # No cell is left out.
         on_cell_start=lambda cell, cell_index: started.append(cell),
     )
+
+
+def execute(notebook: NotebookNode, folder: Path) -> None:
+    """Run the cells in a fresh offline kernel, with `folder` as its working directory."""
+    started: list[NotebookNode] = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as ipython:
+        client = make_client(notebook, folder, ipython, started)
         environment = offline_only.environment(os.environ) | {"IPYTHONDIR": ipython}
         try:
             client.execute(cleanup_kc=True, env=environment, stderr=subprocess.DEVNULL)

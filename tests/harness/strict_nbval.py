@@ -5,14 +5,19 @@ reason, when it is tagged raises-exception and raises nothing, and when a widget
 cut. A trailing `;` is honoured, and a kernel that dies is noticed within a second.
 """
 
+import os
 import re
+import secrets
 import time
 from collections.abc import Iterator
+from functools import partial
 from queue import Empty
 
+import kernels
 import pytest
+from jupyter_client.manager import KernelManager
 from nbformat import NotebookNode
-from nbval import plugin
+from nbval import kernel, plugin
 from nbval.kernel import RunningKernel
 
 # What nbval reads from pytest's options, as fixed for this project. Seconds.
@@ -102,8 +107,10 @@ class StrictFile(plugin.IPyNbFile):
     """A notebook of strict cells, run in a strict kernel."""
 
     def setup(self) -> None:
-        """Start the kernel; nbval looks up its class by this name."""
+        """Start the kernel; nbval looks up its class and its manager's by these names."""
         plugin.RunningKernel = StrictKernel
+        files = kernels.listening(os.environ["IPYTHONDIR"], secrets.token_hex(4))
+        kernel.KernelManager = partial(KernelManager, **files)
         super().setup()
 
     def collect(self) -> Iterator[StrictCell]:
