@@ -62,7 +62,7 @@ def parser():
     command.add_argument("notebook", nargs="?", default=first_lesson(), help="the one to open (default: %(default)s)")
 
     command = add(commands, "test", test, "run all tests, offline", "All other arguments go to pytest.")
-    command.add_argument("--all", action="store_true", help="the long tests too (so far there are none)")
+    command.add_argument("--all", action="store_true", help="the long tests too, such as every lesson in the browser")
 
     command = add(commands, "ask", ask_a_question, "let an agent answer a question, step by step", ask.ABOUT)
     ask.add_arguments(command)
@@ -88,7 +88,7 @@ def add(commands, name, function, summary, more):
 
 def lab(options):
     """Open the working copies in JupyterLab, reachable from this machine only."""
-    from agentlib import copies
+    from agentlib import copies, lab_saving
 
     notebook = next((p for p in (Path.cwd() / options.notebook, ROOT / options.notebook) if p.exists()), None)
     if notebook is None:
@@ -101,7 +101,8 @@ def lab(options):
         raise bootstrap.SetupError(f"the lessons cannot be copied to {ROOT / 'work'} ({error}). Is it yours?") from None
     notebook = copies.working_copy(ROOT, notebook.resolve())
     folder = next((folder for folder in (ROOT / "work", ROOT) if notebook.is_relative_to(folder)), notebook.parent)
-    settings = ["-y", f"--ServerApp.root_dir={folder}"]  # -y: Ctrl-C ends it without a question
+    # -y: Ctrl-C ends it without a question
+    settings = ["-y", f"--ServerApp.root_dir={folder}", lab_saving.OPTION]
     if not any(text.startswith(("--ip", "--ServerApp.ip")) for text in options.passed_on):
         settings.append("--ServerApp.ip=127.0.0.1")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -123,7 +124,8 @@ def trust(environment, notebooks):
 
 def test(options):
     """Run pytest with the offline model."""
-    bootstrap.run(offline(bootstrap.prepare(ROOT, ["dev"])), ["-m", "pytest", *options.passed_on], ROOT)
+    long_ones = ["--all"] if options.all else []
+    bootstrap.run(offline(bootstrap.prepare(ROOT, ["dev"])), ["-m", "pytest", *long_ones, *options.passed_on], ROOT)
 
 
 def ask_a_question(options):
