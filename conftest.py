@@ -15,9 +15,13 @@ sys.path.insert(0, str(Path(__file__).parent / "tests" / "harness"))
 
 import offline_only
 
+pytest_plugins = ["browser"]
+
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Accept --nbval also where nbval is not loaded as a plugin."""
+    """Add this project's options; accept --nbval also where nbval is not loaded as a plugin."""
+    parser.addoption("--all", action="store_true", help="run the long tests too")
+    parser.addoption("--screenshots", metavar="DIR", help="save pictures of the lessons that the browser opens")
     if not pluginmanager.has_plugin("nbval"):
         parser.addoption("--nbval", action="store_true", help="changes nothing: notebooks are always compared")
 
@@ -36,6 +40,14 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
     hypothesis.settings.load_profile("repeatable")
     config.option.nbval = False  # The hook below collects the notebooks, also where nbval is loaded as a plugin.
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the long tests unless they are asked for."""
+    if not config.getoption("--all"):
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(pytest.mark.skip(reason="runs with --all"))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
