@@ -439,6 +439,12 @@ def test_a_tool_for_the_answer_gets_it_alone_and_last():
     assert got[0].startswith("Shanghai is warmer")
 
 
+def test_a_tool_that_submits_something_else_is_left_alone():
+    order = schema("submit_order", "Submit an order.", text=TEXT)
+    answer, replies = run(COMPARE, [*described(*WORLD), order])
+    assert {name for reply in replies for name, _ in calls(reply)} == {"weather"} and answer.startswith("Shanghai")
+
+
 def test_a_structured_answer_is_taken_from_the_results():
     final = schema("final_result", "The result.", city=TEXT, temperature={"type": "number"}, summary=TEXT)
     message = ask(COMPARE)["message"]

@@ -21,9 +21,10 @@ import pytest
 from native import WORLD, described
 from test_offline_loop import REACT, STOP, opening
 
-from agentlib import LLM, http_handler
+from agentlib import LLM, http_server
+from agentlib.http_server import Server
 from agentlib.offline import Settings, app
-from agentlib.serve import ServeError, Server, is_loopback
+from agentlib.serve import ServeError, is_loopback, serve
 from agentlib.world import weather
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +37,7 @@ TOOLS = described(*WORLD)
 @contextmanager
 def serving(application: Callable) -> Iterator[Server]:
     """Serve an application on a free port of loopback."""
-    with Server(application, port=0) as server:
+    with Server(application, "127.0.0.1", 0) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         yield server
         server.shutdown()
@@ -190,7 +191,7 @@ def test_an_error_has_its_class_and_its_body(settings, body, error, code, stream
 
 
 def test_a_request_that_is_too_large(server, monkeypatch):
-    monkeypatch.setattr(http_handler, "MOST_BYTES", 1000)
+    monkeypatch.setattr(http_server, "MOST_BYTES", 1000)
     with pytest.raises(openai.APIStatusError) as caught:
         client(server).chat.completions.create(model="offline", messages=[{"role": "user", "content": "x" * 10**6}])
     assert caught.value.status_code == 413 and "larger than 1000 bytes" in str(caught.value)
@@ -234,7 +235,7 @@ def test_a_slow_client_keeps_nobody_waiting(server):
 
 @pytest.mark.parametrize("start", [b"", b"POST /v1/chat", b"POST / HTTP/1.1\r\nContent-Length: 999\r\n\r\n{"])
 def test_a_client_that_drips_is_let_go(server, monkeypatch, start):
-    monkeypatch.setattr(http_handler, "SECONDS", 0.6)
+    monkeypatch.setattr(http_server, "SECONDS", 0.6)
     with socket.create_connection(server.server_address) as connection:
         connection.sendall(start)
         begun, received = time.perf_counter(), b""
@@ -452,7 +453,7 @@ def test_a_host_that_is_none(monkeypatch):
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(ServeError, match="cannot listen on nowhere, port 0: Name or service not known"):
-        Server(app(), "nowhere", 0)
+        serve("nowhere", 0)
 
 
 @pytest.mark.parametrize(("address", "expected"), [
@@ -474,7 +475,7 @@ def test_nobody_is_asked_who_an_address_is(monkeypatch):
 
 
 def test_it_needs_the_standard_library_only():
-    code = ("import sys; before = set(sys.modules); import agentlib.serve, agentlib.offline\n"
+    code = ("import sys; before = set(sys.modules); import agentlib.http_server, agentlib.offline\n"
             "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)))")
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert found.split() == ["agentlib"]

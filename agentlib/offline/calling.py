@@ -19,6 +19,7 @@ from .settling import key_words
 from .words import choose, number_in, word_set, words
 
 _HANDS_IN = word_set("final finish submit done")
+_ANSWER = word_set("answer result response output")  # what may stand beside it: submit_order is another thing
 _WHOLE_ANSWER = re.compile(r"answer|text|response|result|summary|explanation|reason|message|content|output", re.I)
 
 
@@ -69,7 +70,8 @@ def _aloud(move: Move, reading: Reading) -> str | None:
 
 def _handing_in(move: Move, reading: Reading, must_call: bool) -> tuple[Call, ...]:
     """Give the call that hands in the answer, if there is a tool for that and it did not get it yet."""
-    tool = next((tool for tool in reading.tools if set(words(re.sub("[_-]", " ", tool.name))) & _HANDS_IN), None)
+    named = {tool: set(words(re.sub("[_-]", " ", tool.name))) for tool in reading.tools}
+    tool = next((tool for tool, name in named.items() if name & _HANDS_IN and name <= _HANDS_IN | _ANSWER), None)
     if tool is None or (not must_call and any(step.tool == tool.name for step in reading.steps)):
         return ()
     short = re.split(r" (?:is|was|are|were|has|came)\b", move.answer)[0].strip(" .")

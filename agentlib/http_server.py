@@ -1,9 +1,14 @@
-"""One connection of `serve`: HTTP/1.1 around a WSGI application, with every refusal in the API's own form."""
+"""HTTP/1.1 around a WSGI application, with every refusal in the form of the OpenAI API.
+
+Each connection has a thread, so that a client that is slow, vanishes, or sends what is not HTTP costs no more than its
+own connection.
+"""
 
 import contextlib
 import io
 import itertools
 import json
+import os
 import re
 import socket
 import sys
@@ -12,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from http.client import responses
 from http.server import BaseHTTPRequestHandler
+from socketserver import TCPServer, ThreadingMixIn
 from urllib.parse import unquote, urlsplit
 
 MOST_BYTES = 10 * 2**20  # of the body of a request
@@ -175,6 +181,26 @@ class Handler(BaseHTTPRequestHandler):
                 pass
         except OSError:  # it is gone, or has had its time
             return
+
+
+class Server(ThreadingMixIn, TCPServer):
+    """A WSGI application behind HTTP. Port 0 takes any free port; `url` says where it listens."""
+
+    daemon_threads = True  # an open connection does not keep the process alive
+    request_queue_size = 256  # connections that may arrive at the same moment
+    allow_reuse_address = os.name != "nt"  # on Windows two servers could then share a port
+
+    def __init__(self, app: Callable, host: str, port: int) -> None:
+        self.app = app
+        self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        super().__init__((host, port), Handler)
+
+    @property
+    def url(self) -> str:
+        """The base URL for clients on this machine."""
+        host, port = self.server_address[:2]
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
 
 
 class _Incoming(io.RawIOBase):
