@@ -61,7 +61,7 @@ _REWORDED = (
     (r"if (?:i|you|we) (.+), what (?:do|would|will) (?:i|you|we) get", r"\1"),
 )
 _STEPS = (
-    ("*", r"\b(?:each|every|per|apiece)\b(?!.*\b(?:split|shared?|divided)\b)"),
+    ("*", r"^(?!.*\b(?:split|shares?|shared|divided)\b).*\b(?:each|every|per|apiece)\b"),
     ("/", r"\b(?:split|shares?|shared|divided|divides|equally|distribut\w*)\b"),
     ("-", r"\b(?:gives?|gave|loses?|lost|eats?|ate|spends?|spent|left|remain|fewer|less|sells?|sold|away|takes?)\b"),
     ("+", r"\b(?:more|gets?|got|buys?|bought|altogether|total|together|another|finds?|adds?|and)\b"),
@@ -220,6 +220,8 @@ def _word_problem(text: str) -> Need | None:
     if len(numbers) != 2 or len(story.split()) < 8 or not re.search(_ASKS_NUMBER, story, re.I):
         return None
     sign = next((sign for sign, signs in _STEPS if re.search(signs, story, re.I)), "")
+    if sign == "/" and re.search(r"\d \w+ (?:share|split|divide)\b", story):  # '4 friends share 48 sweets'
+        numbers.reverse()
     return Formula(f"{numbers[0]} {sign} {numbers[1]}") if sign else None
 
 

@@ -44,11 +44,13 @@ def think(reading: Reading) -> Conclusion:
     """Think once about a request."""
     reading = with_texts(reading)
     whole = task_of(Mind(reading, settle)) or understand(reading.question, reading.earlier)
-    for need in whole.ways if isinstance(whole, Either) else (whole,):
+    looks = []
+    for way in whole.ways if isinstance(whole, Either) else (whole,):
         mind = Mind(reading, settle)
-        outcome = mind.settle(need)
-        if not isinstance(outcome, Lost):
+        looks.append((way, mind, mind.settle(way)))
+        if not isinstance(looks[-1][2], Lost):
             break
+    need, mind, outcome = looks[0 if isinstance(looks[-1][2], Lost) else -1]
     by_heart = any(found.from_memory for found in mind.trail)
     nearest = best_sentence(reading.question, reading.given, least=0.5)
     if nearest and (by_heart or isinstance(outcome, Lost)):  # the text may say it in words that no rule knows
