@@ -62,7 +62,8 @@ class ReAct(Agent):
     def act(self, state: State) -> State:
         (call,) = state.pending
         outcome = self.toolbox.run(call.name, call.arguments)
-        return self.observe(state, outcome.text, is_error=outcome.is_error)
+        observed = self.observe(state, outcome.text, is_error=outcome.is_error)
+        return _with_repairs(observed, outcome.repairs)
 
     def observe(self, state: State, text: str, *, is_error: bool = False, edited: bool = False) -> State:
         (call,) = state.pending
@@ -104,6 +105,14 @@ def _without_lost_end(found: ParsedAction | ParsedAnswer | Nothing) -> ParsedAct
     if isinstance(found, ParsedAction):
         return Nothing(found.thought, "it was cut off at the token limit, perhaps in the middle of its action")
     return replace(found, notes=(*found.notes, Note("cut_off", "the answer was cut off at the token limit")))
+
+
+def _with_repairs(state: State, repairs: tuple[str, ...]) -> State:
+    """Record what was repaired in the arguments of the call just observed. The model sees the plain result."""
+    if not repairs:
+        return state
+    problem = Problem(message=len(state.messages) - 1, kind="repaired_arguments", text="; ".join(repairs))
+    return replace(state, events=(*state.events, problem))
 
 
 def _as_written(event: ToolCall | Answer) -> str:

@@ -1,25 +1,22 @@
 """From a Python function to the schema of its parameters, and from a model's JSON to its arguments.
 
-pydantic makes the schema from the signature and validates; this module decides what counts as an unambiguous repair,
-and words every error so that a model can act on it.
+pydantic makes the schema from the signature and validates; `agentlib.fitting` repairs what nearly fits. This module
+words every error so that a model can act on it.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from .fitting import REPAIRS, ArgumentsError, read_arguments
+
 
 class ToolDefinitionError(TypeError):
     """A function that cannot be described to a model. Raised when the tool is defined, not when it is called."""
-
-
-class ArgumentsError(ValueError):
-    """Arguments that do not fit the tool. The text names every field at fault and is written for the model."""
 
 
 class Parameters:
@@ -45,23 +42,31 @@ class Parameters:
             parts.append(f"{name}: {_type_words(schema, self.schema.get('$defs', {}))}{default}")
         return ", ".join(parts)
 
-    def bind(self, arguments: str) -> tuple[dict, tuple[str, ...]]:
+    def bind(self, arguments: str | None) -> tuple[dict, tuple[str, ...]]:
         """Give the arguments (the text of a JSON object) as the function wants them, and the repairs made.
 
         Raises ArgumentsError.
         """
+        given, repairs = read_arguments(arguments, self.schema)
+        values, errors = self._checked(given)
+        first = errors  # they name the fields as the model wrote them
+        for repair in REPAIRS if errors else ():
+            given, made = repair(given, errors, list(self._aliases))
+            if made:
+                values, errors = self._checked(given)
+                repairs += made
+        if errors:
+            raise ArgumentsError(_explain(first, list(self._aliases)))
+        return values, repairs
+
+    def _checked(self, arguments: dict) -> tuple[dict, list[dict]]:
+        """Give the values that the function gets, and what the schema refuses."""
         from pydantic import ValidationError
 
-        given = _object(arguments)
         try:
-            return self._validated(given), ()
+            return self._validated(arguments), []
         except ValidationError as error:
-            errors = error.errors(include_url=False)
-        repaired, repairs = _repaired(given, errors)
-        try:
-            return self._validated(repaired), repairs
-        except ValidationError:  # the first errors name the fields as the model wrote them
-            raise ArgumentsError(_explain(errors, list(self._aliases))) from None
+            return {}, error.errors(include_url=False)
 
     def _validated(self, arguments: dict) -> dict:
         model = self._model.model_validate_json(json.dumps(arguments), strict=True)
@@ -124,48 +129,7 @@ def _type_words(schema: dict, definitions: dict) -> str:
     return schema.get("type", "any")
 
 
-# -- from arguments to values
-
-
-def _object(arguments: str) -> dict:
-    try:
-        given = json.loads(arguments)
-    except (ValueError, RecursionError) as error:
-        raise ArgumentsError(f"the arguments are not JSON that can be read: {error}") from None
-    if not isinstance(given, dict):
-        raise ArgumentsError(f"the arguments are not a JSON object, but {arguments[:60]}")
-    return given
-
-
-def _repaired(arguments: dict, errors: list[dict]) -> tuple[dict, tuple[str, ...]]:
-    """Change each scalar that the schema refused into the type it wants, where nothing is lost by it."""
-    repaired, repairs = dict(arguments), []
-    for error in errors:
-        convert, value = _LOSSLESS.get(error["type"]), error["input"]
-        if convert and len(error["loc"]) == 1 and (converted := convert(value)) is not None:
-            name = error["loc"][0]
-            repaired[name] = converted
-            repairs.append(f"{name}: {type(value).__name__} to {type(converted).__name__}")
-    return repaired, tuple(repairs)
-
-
-def _integer(value: Any) -> int | None:
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) < 2**53 else None  # beyond, a float skips integers
-    return int(value) if isinstance(value, str) and re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", value) else None
-
-
-def _float(value: Any) -> float | None:
-    number = r"\s*[+-]?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?\s*"
-    return float(value) if isinstance(value, str) and re.fullmatch(number, value) else None
-
-
-_LOSSLESS: dict[str, Callable[[Any], Any]] = {
-    "int_type": _integer,
-    "float_type": _float,
-    "bool_type": lambda value: {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else None,
-    "string_type": lambda value: json.dumps(value) if type(value) in (int, float) else None,
-}
+# -- from errors to words
 
 
 def _explain(errors: list[dict], allowed: list[str]) -> str:

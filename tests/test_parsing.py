@@ -266,7 +266,7 @@ def test_calls_in_other_notations(written, expected):
 def test_calls_in_the_spellings_of_json(text):
     assert call(f"Thought: t\nAction: {text}") == ("f", {"a": 1})
     assert call(f"```json\n{text}\n```") == ("f", {"a": 1})
-    assert kinds(text) == ["no_label"]
+    assert kinds(text) == ["no_label"] + ["python_literal"] * text.startswith("{'")
 
 
 # -- what the model wrote after its action
@@ -420,7 +420,6 @@ WANTED = '{"name": "tool_name", "arguments": {…}}'
         ("The final answer is 42.", NEITHER),
         ("Thought: I will search.", NEITHER),
         ('search(query="x")', NEITHER),
-        ('Thought: t\n{"name": "search", "arguments": {}}', NEITHER),
         ("Action: 17 * 23", "its Action names no tool"),
         ("Action:", "its Action names no tool"),
         ("Action: \nThought: hm", "its Action names no tool"),
@@ -438,7 +437,6 @@ WANTED = '{"name": "tool_name", "arguments": {…}}'
         ('Action: f(x="y', "the arguments are cut off: no bracket closes '(x=\"y'"),
         ('{"tool_call": {"name": "f"', 'the arguments are cut off: no bracket closes \'{"tool_call": {"name": "f"\''),
         ('Action: f\nAction Input: {"a": 1', "the arguments are cut off: no bracket closes '{\"a\": 1'"),
-        ("Action: f\nAction Input: {a: 1}", "the arguments are not a JSON object: '{a: 1}'"),
         ("Action: f\nAction Input: {1, 2}", "the arguments are not a JSON object: '{1, 2}'"),
         ('Action: f\nAction Input: {"a": NaN}', "the arguments are not a JSON object: '{\"a\": NaN}'"),
         ("Action: f\nAction Input: {'a': exit()}", "the arguments are not a JSON object: \"{'a': exit()}\""),

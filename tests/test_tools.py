@@ -260,9 +260,10 @@ def test_two_tools_need_two_names():
          "to: Input should be a valid string, got null; amount: Input should be a valid integer, got [1]"),
         ({"to": "größer", "amount": "größer"}, 'amount: Input should be a valid integer, got "größer"'),
         ("[]", "the arguments are not a JSON object, but []"),
-        ("null", "the arguments are not a JSON object, but null"),
+        ("null", "missing: to, amount"),
         ('"x"', 'the arguments are not a JSON object, but "x"'),
-        ("", "the arguments are not JSON that can be read: Expecting value: line 1 column 1 (char 0)"),
+        ("", "missing: to, amount"),
+        ("to a", "the arguments are not JSON that can be read: Expecting value: line 1 column 1 (char 0)"),
     ],
 )  # fmt: skip
 def test_arguments_that_do_not_fit_name_every_field_and_call_nothing(arguments, why):

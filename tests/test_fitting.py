@@ -1,0 +1,299 @@
+"""Arguments that nearly fit a tool: what is repaired, what is refused, and that a repaired call fits."""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentlib import Observation, Problem, ReAct, ScriptedLLM, Tool, Toolbox
+from agentlib.spelling import is_near, meant
+from agentlib.tools import ArgumentsError
+
+
+@dataclass
+class Point:
+    x: int
+    y: int
+
+
+def now() -> str:
+    """Tell the time."""
+    return "noon"
+
+
+def weather(city: str) -> str:
+    """Tell the weather."""
+    return city
+
+
+def search(query: str, max_results: int = 3, language: str = "en") -> str:
+    """Search."""
+    return f"{query} {max_results} {language}"
+
+
+def book(date_from: str, date_to: str) -> str:
+    """Book a room."""
+    return f"{date_from} {date_to}"
+
+
+def draw(points: list[Point], sizes: list[int] | None = None, tags: list[str] = ()) -> str:
+    """Draw."""
+    return "drawn"
+
+
+def pay(to: str, amount_cents: int) -> str:
+    """Pay."""
+    return "paid"
+
+
+def bind(function, arguments) -> tuple[dict, tuple[str, ...]]:
+    """Give the values and the repairs of a call."""
+    text = arguments if isinstance(arguments, str) or arguments is None else json.dumps(arguments, ensure_ascii=False)
+    return Tool(function).bind(text)
+
+
+def refusal(function, arguments) -> str:
+    """Give the words with which arguments are refused."""
+    with pytest.raises(ArgumentsError) as caught:
+        bind(function, arguments)
+    return str(caught.value)
+
+
+# -- from a text to an object
+
+
+@pytest.mark.parametrize("text", ["", "  ", "null", None, "{}"])
+def test_no_text_and_null_are_no_arguments(text):
+    assert bind(now, text) == ({}, ())
+    assert refusal(weather, text) == "missing: city"
+
+
+def test_json_inside_a_text_is_unpacked_once():
+    text = json.dumps('{"city": "Oslo"}')
+    assert bind(weather, text) == ({"city": "Oslo"}, ("arguments: JSON inside a text",))
+    assert refusal(weather, json.dumps(text)).startswith("the arguments are not a JSON object")
+
+
+@pytest.mark.parametrize("text", ["[1]", '"hi"', "42", "true", '["city"]'])
+def test_other_json_is_no_arguments(text):
+    for function in (now, weather):
+        assert refusal(function, text) == f"the arguments are not a JSON object, but {text}"
+
+
+def test_a_bare_text_is_the_one_text_that_is_required():
+    def bash(cmd: str, timeout: int = 10) -> str: ...
+
+    assert bind(bash, "echo 'it works'") == ({"cmd": "echo 'it works'", "timeout": 10}, ("cmd: bare text",))
+    assert bind(search, " DeepMind CEO ")[0]["query"] == "DeepMind CEO"
+    for function in (now, book, pay, draw):
+        assert refusal(function, "echo 'it works'").startswith("the arguments are not JSON that can be read")
+
+
+@pytest.mark.parametrize("text", ['{"city": "Os', '{"city": "Oslo"', '["Oslo', '"Oslo', "{", "{'city': 'Os"])
+def test_a_broken_object_is_no_bare_text(text):
+    assert refusal(weather, text).startswith("the arguments are not JSON that can be read")
+
+
+def test_what_is_nearly_json_is_read():
+    assert bind(weather, "{'city': 'Oslo'}") == ({"city": "Oslo"}, ("arguments: python_literal",))
+    assert bind(weather, '{city: "Oslo"}') == ({"city": "Oslo"}, ("arguments: json_repair",))
+
+
+# -- keys that are nearly right
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("qeury", "query"), ("querry", "query"), ("Query", "query"), ("quer", "query"), ("maxResults", "max_results"),
+     ("max-results", "max_results"), ("MAX_RESULTS", "max_results"), ("lang", "language"), ("langauge", "language")],
+)  # fmt: skip
+def test_a_key_that_is_nearly_right_is_corrected(written, name):
+    given = {"query": "x", "max_results": 5, "language": "de"}
+    values, repairs = bind(search, {(written if key == name else key): value for key, value in given.items()})
+    assert (values, repairs) == (given, (f"{written}: meant {name}",))
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "why"),
+    [
+        (book, {"date": "1", "date_to": "2"}, "missing: date_from; unexpected: date (allowed: date_from, date_to)"),
+        (book, {"dat": "1", "date_to": "2"}, "missing: date_from; unexpected: dat (allowed: date_from, date_to)"),
+        (pay, {"to": "a", "amount": 5}, "missing: amount_cents; unexpected: amount (allowed: to, amount_cents)"),
+        (pay, {"too": "a", "amount_cents": 5}, "missing: to; unexpected: too (allowed: to, amount_cents)"),
+        (search, {"query": "x", "qeury": "y"}, "unexpected: qeury (allowed: query, max_results, language)"),
+        (search, {"qeury": "x", "querry": "y"},
+         "missing: query; unexpected: qeury, querry (allowed: query, max_results, language)"),
+        (search, {"text": "x"}, "missing: query; unexpected: text (allowed: query, max_results, language)"),
+        (search, {"qeury": "x", "lang": None},
+         "missing: query; unexpected: qeury, lang (allowed: query, max_results, language)"),
+    ],
+)  # fmt: skip
+def test_a_key_that_could_mean_another_thing_is_refused(function, arguments, why):
+    assert refusal(function, arguments) == why
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "near"),
+    [
+        ("argumets", "arguments", True), ("Arguments", "arguments", True), ("nmae", "name", True),
+        ("units", "unit", True), ("dat", "date_from", False),
+        ("temp", "temperature", True), ("city_name", "cityName", True), ("expresion", "expression", True),
+        ("max_temp", "min_temp", False), ("amount", "amount_cents", False), ("amount_cents", "amount", False),
+        ("x", "y", False), ("url", "uri", False), ("host", "post", False), ("date", "data", False),
+        ("id1", "id2", False),
+        ("point1", "point2", False), ("te", "temperature", False), ("", "name", False), ("_", "name", False),
+        ("a" * 100, "a" * 99, False),
+    ],
+)  # fmt: skip
+def test_what_is_a_slip_of_the_pen(written, name, near):
+    assert is_near(written, name) is near
+
+
+def test_a_slip_that_could_be_two_names_is_none():
+    assert meant("colou", ["colour", "colors"]) == "colour"
+    assert meant("stars", ["start", "stare"]) is None
+
+
+# -- values one level too deep
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        ({"arguments": {"query": "x"}}, "arguments"),
+        ({"parameters": {"query": "x", "max_results": 3}}, "parameters"),
+        ({"properties": {"query": "x"}}, "properties"),
+        ({"arguments": '{"query": "x"}'}, "arguments"),
+        ({"argumets": {"query": "x"}}, "argumets"),
+        ({"search": {"query": "x"}}, "search"),
+        ({"query": {"query": "x"}}, "query"),
+        ({"query": {"query": "x", "language": "en"}}, "query"),
+        ({"query": {"query": "x"}, "language": "en"}, "query"),
+    ],
+)
+def test_what_stands_one_level_too_deep_is_taken_out(arguments, key):
+    values, repairs = bind(search, arguments)
+    assert (values, repairs) == ({"query": "x", "max_results": 3, "language": "en"}, (f"{key}: unpacked",))
+
+
+def test_repairs_work_together():
+    values, repairs = bind(search, {"parameters": {"Query": 7, "maxResults": "5"}})
+    assert values == {"query": "7", "max_results": 5, "language": "en"}
+    assert repairs == ("parameters: unpacked", "Query: meant query", "maxResults: meant max_results",
+                       "query: int to str", "max_results: str to int")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": {"text": "x"}}, {"query": {"query": {"query": "x"}}}, {"arguments": {"arguments": {"query": "x"}}},
+        {"type": "object", "properties": {"query": "x"}}, {"properties": {"query": {"type": "string"}}},
+        {"search": {"text": "x"}}, {"arguments": [{"query": "x"}]}, {"query": ["x"]}, {"query": ["x", "y"]},
+    ],
+)  # fmt: skip
+def test_what_is_deeper_or_unclear_is_refused(arguments):
+    assert next(iter(arguments)) in refusal(search, arguments)
+
+
+def test_what_the_schema_accepts_is_never_unpacked():
+    def store(data: dict, label: str = "") -> str: ...
+
+    def both(data: dict, count: int) -> str: ...
+
+    assert bind(store, {"data": {"data": {"a": 1}}}) == ({"data": {"data": {"a": 1}}, "label": ""}, ())
+    assert refusal(both, {"data": {"data": {}, "count": 1}}) == "missing: count"
+    assert bind(both, {"data": {"data": 1}, "count": "2"})[0] == {"data": {"data": 1}, "count": 2}
+
+
+# -- lists
+
+
+@pytest.mark.parametrize(
+    ("arguments", "repair"),
+    [
+        ({"points": {"x": 1, "y": 2}}, "points: dict to list"),
+        ({"points": [{"x": 1, "y": 2}], "sizes": 3}, "sizes: int to list"),
+        ({"points": '[{"x": 1, "y": 2}]'}, "points: str to list"),
+        ({"points": [], "tags": "red"}, "tags: str to list"),
+        ({"points": [], "tags": '["red", "blue"]'}, "tags: str to list"),
+    ],
+)
+def test_one_value_where_a_list_is_wanted(arguments, repair):
+    assert bind(draw, arguments)[1] == (repair,)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"points": None}, {"points": [], "tags": "red, blue"}, {"points": [], "tags": "[red"}, {"points": {"x": 1}},
+     {"points": [], "sizes": "3"}, {"points": [], "sizes": [1, "2"]}],
+)  # fmt: skip
+def test_a_list_that_would_be_a_guess_is_refused(arguments):
+    refusal(draw, arguments)
+
+
+# -- repairs are seen in the run
+
+
+def test_repairs_are_events_beside_the_observation_and_no_words_to_the_model():
+    replies = ['Thought: t\nAction: search(qeury="x", max_results="5")', "Final Answer: done"]
+    with ScriptedLLM(replies) as model:
+        last = ReAct(model, tools=[search]).run("q")
+    observation = next(event for event in last.events if isinstance(event, Observation))
+    (problem,) = [event for event in last.events if isinstance(event, Problem)]
+    assert last.events.index(problem) == last.events.index(observation) + 1
+    assert problem == Problem(message=observation.message, kind="repaired_arguments",
+                              text="qeury: meant query; max_results: str to int")  # fmt: skip
+    assert last.messages[observation.message].content == "Observation: x 5 en"
+    assert (observation.is_error, last.answer) == (False, "done")
+
+
+def test_a_fork_drops_the_repairs_of_what_it_replaces():
+    agent = ReAct(ScriptedLLM(['Action: search(qeury="x")', "Final Answer: done"]), tools=[search])
+    states = list(agent.steps("q"))
+    forked = agent.fork(states[2], observation="other")
+    assert not [event for event in forked.events if isinstance(event, Problem)]
+
+
+# -- what holds for all arguments
+
+KEYS = st.sampled_from(["query", "qeury", "Query", "max_results", "maxResults", "lang", "arguments", "properties", "x"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["x", "3", "2.0", "true", '{"query": "x"}', "[1]", ""]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(KEYS, JSON, max_size=3))
+@settings(max_examples=500)
+def test_a_repaired_call_fits_and_needs_no_further_repair(arguments):
+    try:
+        values, repairs = bind(search, arguments)
+    except ArgumentsError as error:
+        assert str(error)
+        return
+    assert [type(value) for value in values.values()] == [str, int, str]
+    assert bind(search, values) == (values, ())
+    if not repairs:
+        assert arguments == {key: values[key] for key in arguments}
+
+
+@given(st.dictionaries(KEYS, JSON, max_size=3), st.text(max_size=3))
+@settings(max_examples=300)
+def test_a_value_that_fits_under_its_own_name_is_kept(others, query):
+    arguments = others | {"query": query}
+    try:
+        values, _ = bind(search, arguments)
+    except ArgumentsError:
+        return
+    assert values["query"] == arguments["query"]
+
+
+@given(st.text() | JSON.map(json.dumps))
+@settings(max_examples=200)
+def test_no_text_breaks_a_run(text):
+    for box in (Toolbox([search]), Toolbox([now]), Toolbox([draw])):
+        (name,) = box.tools
+        assert box.run(name, text).kind in ("ok", "bad_arguments")
