@@ -152,7 +152,7 @@ QUESTIONS = (
     ("What is 2 + 2?", "4", 1),
     ("How much is 144 divided by 12?", "12", 2),
     ("Tom has 3 boxes with 12 apples in each box. How many apples does he have?", "36", 2),
-    ("24 sweets are shared equally among 6 children. How many does each child get?", "4", 2),
+    ("24 sweets are shared equally among 6 children. How many does each child get?", "4.", 2),
     ("Anna has 45 euros and spends 18. How much is left?", "27", 2),
     ("What is the sum of 125 and 378?", "503", 2),
     ("multiply 12 by 12", "144", 2),
@@ -460,6 +460,16 @@ QUESTIONS = (
     ("What is the sum of the temperatures in Beijing and Shanghai?", "47", 4),
     ("What is the square root of the atomic number of carbon?", "2.449", 3),
     ("Multiply the number of moons of Saturn by 3.", "822", 3),
+    ("Is the wind stronger in Cairo or in Beijing?", "Cairo", 3),
+    ("When and where was Albert Einstein born?", "Ulm", 3),
+    ("How many years before the birth of the CEO of Apple was Alan Turing born?", "48", 5),
+    ("Is the capital of Norway colder than the city where DeepMind is based?", "Yes", 5),
+    ("What is the population of Berlin divided by the population of Oslo?", "5.07", 4),
+    ("How old was the author of Hamlet when he died?", "52", 5),
+    ("What is the height of the highest mountain in Japan in feet?", "12388", 4),
+    ("Who was born later, Ada Lovelace or the author of Pride and Prejudice?", "Lovelace", 4),
+    ("Between Tokyo and Cairo, which one is hotter?", "Cairo", 3),
+    ("Tell me the difference between 2025 and the year Apple was founded.", "49", 3),
 )
 
 

@@ -102,6 +102,7 @@ def test_a_relation_may_be_stated_from_its_other_end(relation, article, expected
 
 
 @pytest.mark.parametrize(("question", "expected"), [
+    ("Sum up the populations of Oslo and Berlin.", "4309000"),
     ("What is the height of K2 in feet?", "28251"), ("What is the height of K2 in km?", "8.611"),
     ("What is 25 °C in Fahrenheit?", "77"), ("What is 25 degrees Celsius in kelvin?", "298.15"),
     ("What is the length of the Rhine in miles?", "764."), ("What is the product of 12 and 11?", "132"),

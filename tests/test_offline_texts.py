@@ -88,6 +88,13 @@ def test_a_story_with_a_sum_is_no_text_to_read_from(question):
     assert ask(question).strip() in ("36.", "27.")
 
 
+@pytest.mark.parametrize("question", ["Sum up 17 and 23.", "Multiply 17 by 23."])
+@pytest.mark.parametrize("prompt", [REACT, REASONING])
+def test_a_question_without_a_question_mark_is_no_text(question, prompt):
+    assert "Final Answer: the answer" not in run(question, prompt=prompt)[0]
+    assert "offline model" not in run(question, prompt=prompt)[0]
+
+
 # A text that does not hold the answer.
 
 

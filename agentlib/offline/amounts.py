@@ -15,6 +15,7 @@ _WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven
 # In their order: what is said first binds least. The last part words the result.
 _OPERATIONS = (
     (r"sum of {pair}", "{0} + {1}", ""),
+    (r"(?:sum|add) up {pair}", "{0} + {1}", ""),
     (r"(?:add|adding) (.+) (?:and|to) (.+)", "{0} + {1}", ""),
     (r"product of (.+) and (.+)", "{0} * {1}", ""),
     (r"(?:multiply|multiplying) (.+) (?:by|with|and) (.+)", "{0} * {1}", ""),

@@ -10,7 +10,8 @@ from .words import halves
 _DEGREES = {
     "temperature": ("warmer, warmest, hotter, hottest, higher temperature, highest temperature",
                     "colder, coldest, cooler, coolest, chillier, lower temperature, lowest temperature"),
-    "wind": ("windier, windiest, more wind, stronger wind, strongest wind", "calmer, calmest, less wind"),
+    "wind": ("windier, windiest, more wind, stronger wind, strongest wind, stronger, strongest",
+             "calmer, calmest, less wind"),
     "humidity": ("wetter, wettest, more humid, most humid, higher humidity",
                  "drier, dryer, driest, less humid, lower humidity"),
     "population": ("more inhabitants, most inhabitants, more people, most people, more populous, most populous,"

@@ -26,6 +26,7 @@ _ASKING = re.compile(
     r"\s*(?:please |now |then )?(?:answer|reply|respond|use|give|write|extract|classify|categori[sz]e|choose|pick"
     r"|route|name|list|return|say|tell|think|find|copy|if the|which|what|who|whose|whom|when|where|how"
     r"|(?:in|at|on|by|from|to) (?:which|what|whom)|is|was|are|were|did|does|do|can|could)\b", re.I)
+_ON_ANSWERS = re.compile(r"\s*(?:answer|use|reply|respond|say|think|if|return|give|then)\b|\s*[\w ]+:", re.I)
 _SUBJECT = re.compile(rf"(?:The )?({NAME})(?: \([^)]*\))?,? (?:is|was|are|were) (?:an?|the (?:capital|\w+est))\b")
 _IT = (rf"(?:according to|based (?:only )?on|from|using(?: only)?|in) (?:the|this|that)(?: \w+)? {_KIND}"
        r"(?: above| below)?")
@@ -60,8 +61,8 @@ def with_texts(reading: Reading) -> Reading:
     others = [prompt_of(said, True) for said in reading.said if not said.lower().startswith("note:")]
     instructions = f"{reading.instructions}\n{asked.instructions}"
     if not asked.question:  # the system's message instructs, the user's is the text
-        asking = [line for line in reading.instructions.splitlines() if _asks(line)]
-        asked = replace(asked, question=asking[-1]) if asking else Prompt((), "", reading.question)
+        tasks = [line for line in sentences(reading.instructions) if _asks(line) and not _ON_ANSWERS.match(line)]
+        asked = replace(asked, question=tasks[-1]) if tasks and not reading.tools else Prompt((), "", reading.question)
     texts = dict.fromkeys(text for part in (setting, *before, *others, asked) for text in part.texts)
     notes = tuple(each for text in texts for each in _notes(text))
     earlier = tuple((prompt_of(question, True).question, answer) for question, answer in reading.earlier)

@@ -164,6 +164,7 @@ def _named(text: str, name: str, thing: str = "") -> str:
 
 def _two_questions(text: str, depth: int) -> Need | None:
     """'Who founded Apple, and when was it founded?': two questions joined by 'and'."""
+    text = re.sub(r"^(when|where|who) and (when|where|who|by whom) (.+)", r"\1 \3 and \2 \3", text, flags=re.I)
     found = re.match(r"(.+?),? and (?=(?:what|who|when|where|which|how|in which|is it)\b)(.+)$", text, re.I)
     if not found or re.match(r"how old was|between", text, re.I):
         return None
