@@ -59,8 +59,8 @@ class Copy:
         """Write the files as git clone does."""
         (self.folder / "agentlib").mkdir(parents=True)
         (self.folder / "notebooks").mkdir()
-        for name in ("__init__", "__main__", "ask", "bootstrap", "copies", "requirements", "serve"):
-            shutil.copy(ROOT / "agentlib" / f"{name}.py", self.folder / "agentlib")
+        for module in (ROOT / "agentlib").glob("*.py"):
+            shutil.copy(module, self.folder / "agentlib")
         self.builds(BUILD)
         self.needs("small>=1,<3")
         self.locks("small==1.0")
