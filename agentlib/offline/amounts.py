@@ -1,4 +1,8 @@
-"""Questions for a number: arithmetic in signs or words, small stories, differences, years between events."""
+"""Questions for a number: arithmetic in signs or words, small stories, differences, years between events.
+
+A question becomes one expression whose parts are numbers or further needs: 'twice the height of K2' is `2 * {0}`.
+Where a pair can be split in several ways, each is a way to read the question.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""Sums in the head: exact while the numbers are short, slightly wrong when they are long, as with language models."""
+"""Sums in the head: exact while the numbers are short, slightly wrong when they are long, as with language models.
+
+The offline model uses it where it has no calculator, and where it makes up what a calculator would say.
+"""
 
 import ast
 import math

@@ -1,4 +1,8 @@
-"""From a want and the tools at hand to a call: which tool fits by its words, and what to pass it."""
+"""From a want and the tools at hand to a call: which tool fits by its words, and what to pass it.
+
+Each word of a tool's name and description that a kind of want looks for counts. A call that was already made is not
+made again, unless it failed for a passing reason.
+"""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""A question without its wrapping: politeness, a question mark, 'X is led by whom' turned round."""
+"""A question without its wrapping: politeness, a question mark, 'X is led by whom' turned round.
+
+What is left is the form that the grammar's patterns are written for.
+"""
 
 import re
 

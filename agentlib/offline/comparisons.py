@@ -1,4 +1,8 @@
-"""Comparisons: 'Is it warmer in A or in B?', 'Which of A, B and C is the oldest?', 'How much higher is A than B?'."""
+"""Comparisons: 'Is it warmer in A or in B?', 'Which of A, B and C is the oldest?', 'How much higher is A than B?'.
+
+The word of degree says what is measured and which end wins; the rest of the question is a list of things. What is
+measured of each is a need of its own.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""What a question leans on in the turns before it: 'And in Shanghai?', 'Where did he study?', 'Which of the two?'."""
+"""What a question leans on in the turns before it: 'And in Shanghai?', 'Where did he study?', 'Which of the two?'.
+
+Pronouns get the name that was last spoken of in their role; a bare name repeats the question before.
+"""
 
 import re
 from dataclasses import dataclass, replace

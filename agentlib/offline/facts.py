@@ -1,4 +1,8 @@
-"""How a fact is settled: in the notes, else by asking, else by heart."""
+"""How a fact is settled: in the notes, else by asking, else by heart.
+
+The thing that a fact is about comes first: to find the university of DeepMind's CEO, it settles the CEO. Only what the
+notes do not state is asked for, in up to three wordings.
+"""
 
 from . import memory
 from .choosing import next_call, ranked

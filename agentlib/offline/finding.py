@@ -1,4 +1,8 @@
-"""From the text of observations and thoughts to values. Nothing is known here but what the text says."""
+"""From the text of observations and thoughts to values. Nothing is known here but what the text says.
+
+It looks for the subject's article or for sentences that name it, then tries the relation's patterns, then any value of
+the right kind. The latest note that states a value counts.
+"""
 
 import re
 

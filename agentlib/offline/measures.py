@@ -1,4 +1,7 @@
-"""How weather, sums and comparisons are settled."""
+"""How weather, sums and comparisons are settled.
+
+Each settles its parts first, as needs of their own. Then it reads a report, sends a sum to the calculator, or compares.
+"""
 
 import re
 

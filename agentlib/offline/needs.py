@@ -1,4 +1,7 @@
-"""What a question needs, as a tree: the leaves are names and numbers, each node is one thing to find out."""
+"""What a question needs, as a tree: the leaves are names and numbers, each node is one thing to find out.
+
+`questions` builds the tree, `thinking` settles it from the leaves up, `wording` words the answer after its top.
+"""
 
 from dataclasses import dataclass
 

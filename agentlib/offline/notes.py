@@ -1,4 +1,8 @@
-"""What the model may read values from, and what it finds there."""
+"""What the model may read values from, and what it finds there.
+
+A note is an observation, a thought or a given text; a value is what was read off one. Titles, sentences and pointers to
+other articles are worked out when they are first asked for.
+"""
 
 import re
 from dataclasses import dataclass

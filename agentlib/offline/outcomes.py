@@ -1,4 +1,8 @@
-"""What settling a need can come to, and what one look at a request keeps."""
+"""What settling a need can come to, and what one look at a request keeps.
+
+An outcome is a value, a want (a call to make) or a loss. A mind is one look at a request: it settles needs and keeps a
+trail of facts for the wording. A new request gets a new one.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""The relations' patterns, compiled when they are first used."""
+"""The relations' patterns, compiled when they are first used.
+
+They become regular expressions here: macros are filled in, `{x}` becomes the thing, `<name>` and the like the value.
+"""
 
 import re
 from functools import cache

@@ -1,4 +1,8 @@
-"""From a question to the tree of what it needs: a small recursive grammar."""
+"""From a question to the tree of what it needs: a small recursive grammar.
+
+Each kind of question has a function that gives a need or None; the first that gives one wins. What no rule covers is
+open: its words are searched for.
+"""
 
 import re
 from functools import lru_cache
@@ -32,10 +36,10 @@ _TALK = (
 )
 # words for what a yes-or-no question about the weather asks
 _YES_NO = {
-    "rain": "rain", "raining": "rain", "rainy": "rain", "wet": "rain", "umbrella": "umbrella", "raincoat": "umbrella",
-    "snow": "snow", "snowing": "snow", "snowy": "snow", "sunny": "sun", "clear": "sun", "sunglasses": "sunglasses",
+    "rain": "rain", "raining": "rain", "rainy": "rain", "wet": "rain", "umbrella": "rain", "raincoat": "rain",
+    "snow": "snow", "snowing": "snow", "snowy": "snow", "sunny": "sun", "clear": "sun", "sunglasses": "sun",
     "cloudy": "cloud", "foggy": "fog", "stormy": "storm", "dry": "dry", "windy": "windy", "warm": "warm", "hot": "warm",
-    "cold": "cold", "freezing": "cold", "coat": "coat", "jacket": "coat", "scarf": "coat", "gloves": "coat",
+    "cold": "cold", "freezing": "cold", "coat": "cold", "jacket": "cold", "scarf": "cold", "gloves": "cold",
 }
 _WEATHER_QUESTIONS = (
     (r"(?:what|how) (?:is|will|was) (?:the )?(?P<noun>weather|temperature|wind|humidity)(?: be)?(?: like)? "

@@ -1,4 +1,7 @@
-"""Weather reports: from the text of an observation to temperature, wind, humidity and sky."""
+"""Weather reports: from the text of an observation to temperature, wind, humidity and sky.
+
+The sentence that names the city counts, or else the report that came when the city was asked for.
+"""
 
 import re
 

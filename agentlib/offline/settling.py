@@ -1,4 +1,7 @@
-"""Small questions that settling a need comes down to: which words to ask with, what a report or a sum says."""
+"""Small questions that settling a need comes down to: which words to ask with, what a report or a sum says.
+
+None of them looks anything up: they take a need, a note or a text and give a text or a value.
+"""
 
 import re
 
@@ -8,10 +11,9 @@ from .reading import Step
 from .relations import BY_NAME
 from .words import choose, fold, plain, same_name, undated, with_the, words
 
-_RAIN = "rain|drizzle|shower|storm"
-_SKY = {"rain": _RAIN, "umbrella": _RAIN, "snow": "snow", "sun": "sun|clear", "sunglasses": "sun|clear",
-        "cloud": "cloud|overcast", "fog": "fog|mist|haz", "storm": "storm|thunder"}
-_DEGREES = {"warm": (20, 999), "cold": (-999, 12), "coat": (-999, 12)}  # °C, from and below
+_SKY = {"rain": "rain|drizzle|shower|storm", "snow": "snow", "sun": "sun|clear", "cloud": "cloud|overcast",
+        "fog": "fog|mist|haz", "storm": "storm|thunder"}
+_DEGREES = {"warm": (20, 999), "cold": (-999, 12)}  # °C, from and below
 _WINDY = 25  # km/h, from
 
 

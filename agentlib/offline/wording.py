@@ -1,4 +1,7 @@
-"""How the offline model words thoughts and answers. The seed varies the words, never the facts in them."""
+"""How the offline model words thoughts and answers. The seed varies the words, never the facts in them.
+
+A thought says what is known now and what comes next; an answer is worded after the kind of the question.
+"""
 
 import re
 

@@ -1,4 +1,8 @@
-"""Small tools for text that every other module here uses: words, names, sentences, and a seeded choice."""
+"""Small tools for text that every other module here uses: words, names, sentences, and a seeded choice.
+
+Nothing here knows about questions or tools. Names are compared by their telling words, without accents, plurals and
+particles such as 'Inc.'.
+"""
 
 import re
 import unicodedata
