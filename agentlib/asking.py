@@ -40,6 +40,9 @@ _MORE_CALLS = re.compile(rf"[\s`,\]]*+(?:{TAG}\s*+)?(?:```\w*+\s*+)?(?:\[\s*+)?[
 _ONLY_TALK = re.compile(
     r"\b(?:example|instance|e\.g|could|would|not|never|avoid|instead|format)\b|n't\b", re.IGNORECASE
 )
+_DENIED = re.compile(
+    r"(?:\bnot|\bnever|\bavoid|n't) +(?:to +)?(?:call|calling|run|running|use|using|do|send)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ class Reply:
 def _is_only_talk(before: str) -> bool:
     """Say whether a text introduces what follows as an example, or as what is not to be done."""
     last = before.rstrip(PADDING)[-200:].rsplit("\n", 1)[-1]
-    return last.endswith((":", "：")) and bool(_ONLY_TALK.search(last))
+    return bool(_DENIED.search(last) or (last.endswith((":", "：")) and _ONLY_TALK.search(last)))
 
 
 def starts_with_call(text: str) -> bool:

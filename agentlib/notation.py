@@ -123,7 +123,8 @@ def closing(text: str, start: int, stop: int | None = None) -> int:
 
 def call_arguments(inner: str) -> dict:
     """Read what stands between the brackets of a Python call. Raises one of FAULTS."""
-    call = _expression(f"f({_STRING_OR_BRACKET.sub(_on_one_line, inner)}\n)")
+    lines = "\n" in inner or "\r" in inner
+    call = _expression(f"f({_STRING_OR_BRACKET.sub(_on_one_line, inner) if lines else inner}\n)")
     if not isinstance(call, ast.Call) or any(keyword.arg is None for keyword in call.keywords):
         raise ValueError(inner)
     arguments = {str(i): _literal(node) for i, node in enumerate(call.args)}
@@ -202,7 +203,10 @@ def bare_call(text: str, start: int, stop: int) -> Read | None:
         raise Unreadable(f"the values in {inner[:60]!r} need quotes")
     if re.fullmatch(r"[.…]+", inner):
         raise Unreadable(f"{inner[:60]!r} stands in place of its arguments")
-    return Read({name.strip() if named else "0": _without_quotes(bare)}, end, (Note("bare_text", inner),))
+    given = _without_quotes(bare)
+    if given == bare and bare.startswith(('"', "'", "“")) and (named or text[start] != "["):
+        raise Unreadable(f"the quotes in {inner[:60]!r} do not match")
+    return Read({name.strip() if named else "0": given}, end, (Note("bare_text", inner),))
 
 
 def _closing_in_line(text: str, start: int) -> int | None:

@@ -23,6 +23,7 @@ from .labels import (
     Mark,
     has_label,
     line_marks,
+    next_label,
     outside_fences,
     without_questions,
     without_thinking,
@@ -137,6 +138,7 @@ def _answer(reply: Reply, mark: Mark) -> Answer:
     """Read a final answer: all up to the next label that is not inside a code block of the answer."""
     marks = outside_fences(line_marks(reply.text, mark.end), reply.text, mark.end)
     end = next((m.start for m in marks if m.label != ACTION_INPUT), len(reply.text))
+    end = min(end, next_label(reply.text, mark.end)) if mark.place == "inline" else end
     text = reply.text[mark.end : end].strip()
     text = text.removesuffix("**").rstrip() if text.count("**") % 2 else text
     notes = _notes(reply) + _discarded(reply, end)

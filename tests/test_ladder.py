@@ -192,6 +192,8 @@ def test_an_answer_after_a_sentence_counts():
     found = parse("Thought: I know it. Final Answer: 42")
     assert isinstance(found, Answer)
     assert (found.thought, found.text, found.rung) == ("I know it.", "42", "labelled")
+    found = parse("I know it. Final Answer: 42 Action: f(x=1)")
+    assert (found.text, [note.kind for note in found.notes]) == ("42", ["inline_label", "extra_action"])
     assert refusal("Thought: I know it. Final Answer:") == "its Final Answer is empty"
 
 
@@ -262,6 +264,7 @@ def test_the_first_of_several_calls_in_a_list_runs_and_the_rest_is_noted():
         f"I would never call:\n{CALL}",
         f"Here is an example:\n```json\n{CALL}\n```",
         f"I could write:\n{CALL}",
+        f"I will not call it.\n{CALL}",
         f"```json\n{CALL}\n```\nis how one would call it.",
         f"The last call was {CALL}",
         'The record is:\n{"name": "Ada", "age": 36}',
@@ -303,6 +306,8 @@ def test_a_broken_call_is_not_passed_over_for_an_invented_answer():
         ('Action: f\nAction Input: "Paris', "a quote is not closed"),
         ('Action: f(a="x" b=2)', "the values in 'a=\"x\" b=2' need quotes"),
         ('Action: f("x", y=New York)', "the values in '\"x\", y=New York' need quotes"),
+        ('Action: f(query="say "hi" now")', "the quotes in 'query=\"say \"hi\" now\"' do not match"),
+        ("Action: f(query='what's up')", "a quote is not closed"),
         ("Action: f(...)", "'...' stands in place of its arguments"),
         ("Action: None(x=1)", "its Action names no tool"),
         ("Action: null()", "its Action names no tool"),
