@@ -21,14 +21,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import agentlib
 from agentlib import LLM, LLMError, ReAct, Reply, Run, ScriptedLLM, Table, Tool, Toolbox, Usage, tool
 from agentlib.evaluate import evaluate, mentions
-from agentlib.fingerprint import fingerprint
+from agentlib.evaluate.fingerprint import fingerprint
+from agentlib.evaluate.runs import OFFLINE, Z, interval
+from agentlib.evaluate.sweeping import run_all
 from agentlib.jsonlines import LinesError
-from agentlib.runs import OFFLINE, Z, interval
 from agentlib.state import Answer, State, Status
-from agentlib.sweeping import run_all
 from agentlib.world import calculator, search, weather
 
 ROOT = Path(__file__).parents[1]
@@ -449,7 +448,7 @@ FINGERPRINTS = """
 import functools, sys
 sys.path[:0] = {paths!r}
 import test_evaluate as t
-from agentlib.fingerprint import fingerprint
+from agentlib.evaluate.fingerprint import fingerprint
 from agentlib import LLM
 values = [t.answers, t.names_a_global, functools.partial(t.with_limit, limit=2), t.number, t.Counting(t.answers, 1),
           lambda seed: {{"a", "b", "c", seed}}, LLM(seed=1), t.mentions]
@@ -660,10 +659,9 @@ def test_a_tool_of_a_script_reaches_its_workers_and_those_of_dask(tmp_path):
 
 def test_the_names_are_there_and_load_nothing_from_elsewhere():
     program = (
-        "import sys, agentlib.evaluate; from agentlib import evaluate, Table\n"
+        "import sys; from agentlib import Table; from agentlib.evaluate import evaluate\n"
         "print(callable(evaluate), sorted({'openai', 'httpx2', 'pydantic', 'distributed'} & set(sys.modules)))"
     )
     environ = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
     assert done.stdout == "True []\n"
-    assert agentlib.evaluate(TASKS[:1], {"answers": answers}, [1]).runs[0].success

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentlib import Observation, Problem, ReAct, ScriptedLLM, Tool, Toolbox
-from agentlib.spelling import is_near, meant
+from agentlib.parsing.spelling import is_near, meant
 from agentlib.tools import ArgumentsError
 
 

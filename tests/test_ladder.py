@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from agentlib.notation import MAX_LENGTH
 from agentlib.parsing import RUNGS, Action, Answer, Nothing, parse
+from agentlib.parsing.notation import MAX_LENGTH
 
 
 def read(text: str) -> tuple[str, str, dict]:

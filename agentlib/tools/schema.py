@@ -1,7 +1,7 @@
 """From a Python function to the schema of its parameters, and from a model's JSON to its arguments.
 
-pydantic makes the schema from the signature and validates; `agentlib.fitting` repairs what nearly fits. This module
-words every error so that a model can act on it.
+pydantic makes the schema from the signature and validates; `fitting` repairs what nearly fits. This module words every
+error so that a model can act on it.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .jsonlines import LinesError, append_line, open_lines, read_lines
-from .llm import LLMError, Reply, read_settings, to_wire
+from ..jsonlines import LinesError, append_line, open_lines, read_lines
+from ..llm import LLMError, Reply, read_settings, to_wire
+from ..secrecy import without, without_addresses
+from ..state import Message, Usage
 from .nearest import how_it_differs
-from .secrecy import without, without_addresses
-from .state import Message, Usage
 
 KIND = "tape"
 SETTINGS = ("model", "seed", "temperature", "max_tokens")

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .notation import Unreadable
-from .repairing import mended_value
-from .spelling import meant
+from ..parsing.notation import Unreadable
+from ..parsing.repairing import mended_value
+from ..parsing.spelling import meant
 
 
 class ArgumentsError(ValueError):

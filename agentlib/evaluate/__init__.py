@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
@@ -29,11 +27,11 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
+from ..state import Observation, Problem, State, Status
 from .fingerprint import fingerprint
 from .progress import progress
 from .runfile import RunFile
 from .runs import FAILED, Run, Table
-from .state import Observation, Problem, State, Status
 from .sweeping import check, run_all
 
 Check = Callable[[State], bool]
@@ -190,13 +188,3 @@ def _line(error: BaseException) -> str:
     except Exception:  # a class of somebody's own may fail at this, too
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-class _Callable(types.ModuleType):
-    """Importing a module puts it in its package under its name, in the place of the function of the same name. So
-    `from agentlib import evaluate` may give either, and both can be called."""
-
-    __call__ = staticmethod(evaluate)
-
-
-sys.modules[__name__].__class__ = _Callable

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from .jsonlines import LinesError, append_line, open_lines
+from ..jsonlines import LinesError, append_line, open_lines
+from ..state import Usage
 from .runs import Run
-from .state import Usage
 
 KIND = "sweep"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from html import escape
 
-from .state import Usage
+from ..state import Usage
 
 FAILED = "failed"
 NOTHING = Usage()
