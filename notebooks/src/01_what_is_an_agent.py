@@ -66,6 +66,9 @@ def judge(solve):
         answer = solve(question)
         print("right" if expected in answer else "WRONG", "·", answer)
 
+
+judge(lambda question: "Lip-Bu Tan, I suppose.")
+
 # %% [markdown]
 # ## 2 · One call
 #
@@ -88,6 +91,9 @@ def ask(instructions, text):
 
 def one_call(question):
     return ask("Answer the question in one line.", question)
+
+
+one_call("What is 2 + 2?")
 
 # %% [markdown]
 # > **Predict.** The model learned its facts some years ago, and has no tools. How many of the three will be right?
@@ -113,6 +119,9 @@ FROM_TEXT = "Answer the question from the text, in one line."
 def look_up(question):
     query = ask("Write the search query for this question.", f"Question: {question}")
     return ask(FROM_TEXT, f"Text: {search(query)}\n\nQuestion: {question}")
+
+
+look_up("Who wrote Hamlet?")
 
 # %% [markdown]
 # > **Predict.** Which of the three will be right now?
