@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from browser import ROOT, RUN_ALL, Shown, photograph, wait_until_idle
+from browser import ROOT, RUN_ALL, wait_until_idle
+from screenshots import photograph
+from shown import Shown
 
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 EDIT = "This is what I write here instead."

@@ -1,5 +1,6 @@
 """Which tests run: the long ones when asked for, those of the browser where there is one."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,21 +11,39 @@ from test_notebooks import run_pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_long_tests_run_only_when_asked_for(tmp_path):
-    (tmp_path / "test_it.py").write_text("import pytest\n\n@pytest.mark.long\ndef test_long():\n    pass\n")
-    assert "SKIPPED [1] test_it.py:3: runs with --all" in run_pytest(tmp_path)
-    assert "1 passed" in run_pytest(tmp_path, "--all")
+TESTS = """
+import pytest
+
+@pytest.mark.long
+def test_long():
+    pass
+
+def test_page(browser):
+    pass
+"""
 
 
-def test_a_missing_browser_fails_on_ci_and_skips_elsewhere(tmp_path, monkeypatch):
-    (tmp_path / "test_it.py").write_text("def test_page(browser):\n    pass\n")
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of tests, on a machine without a browser."""
+    (tmp_path / "test_it.py").write_text(TESTS)
     monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_long_tests_are_skipped_and_so_are_those_of_a_missing_browser(folder, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    report = run_pytest(folder, "-p", "no:nbval")
+    assert re.search(r"^SKIPPED \[1\] test_it.py:.*: runs with --all$", report, re.M)
+    assert re.search(r"^SKIPPED \[1\] .*: not installed: chromium$", report, re.M)
+    assert "2 skipped" in report
+
+
+def test_on_ci_everything_runs_and_a_missing_browser_is_an_error(folder, monkeypatch):
     monkeypatch.setenv("CI", "true")
-    report = run_pytest(tmp_path)
-    assert "Failed: not installed: chromium" in report and "1 error" in report
-    monkeypatch.delenv("CI")
-    report = run_pytest(tmp_path)
-    assert "SKIPPED [1]" in report and ": not installed: chromium" in report and "1 skipped" in report
+    report = run_pytest(folder, "-p", "no:nbval", "--all")
+    assert "Failed: not installed: chromium" in report
+    assert re.search(r"^=+ 1 passed, .*1 error", report, re.M)
 
 
 @pytest.mark.parametrize(("options", "skips"), [([], True), (["--all"], False)])

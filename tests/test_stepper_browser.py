@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import nbformat
 import pytest
-from browser import Shown
+from shown import Shown
 
 from agentlib import Message, ReAct, ScriptedLLM, State, Stepper
 

@@ -6,10 +6,8 @@ The server is started by the lab command, in a copy of the project, so that the 
 import importlib.util
 import json
 import os
-import re
 import shutil
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -28,7 +26,6 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a page that needs the network says so
 )  # fmt: skip
 SETTINGS = {
-    "notebook-extension/tracker": {"windowingMode": "none"},  # else cells out of sight are not drawn
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "docmanager-extension/plugin": {"autosave": False},
 }
@@ -43,31 +40,6 @@ RUN_ALL = """async () => {
     const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
     await kernel.requestExecute({ code: '', silent: true, stop_on_error: false }).done;
 }"""
-# The click comes at the start of a frame; the message is handled after that frame was laid out and painted.
-CLICK_TIMES = """async (root) => {
-    const times = [];
-    for (let i = 0; i < 20; i++) {
-        const button = root.querySelector(i % 10 < 5 ? ".als-next" : ".als-back");
-        times.push(await new Promise((resolve) => requestAnimationFrame(() => {
-            const start = performance.now(), channel = new MessageChannel();
-            channel.port1.onmessage = () => resolve(performance.now() - start);
-            button.click();
-            channel.port2.postMessage(0);
-        })));
-    }
-    return times;
-}"""
-
-CONTROLS = """
-    const controls = (root) => [...root.querySelectorAll("a, button, input, summary, textarea")]
-        .filter((node) => node.checkVisibility({ visibilityProperty: true }));
-    const named = (node) => `${node.tagName} ${node.ariaLabel || node.textContent.trim()}`;
-    const focused = (root) => {
-        const node = document.activeElement, look = getComputedStyle(node);
-        const drawn = look.outlineStyle !== "none" && parseFloat(look.outlineWidth) >= 2;
-        return root.contains(node) ? [named(node), drawn && node.matches(":focus-visible")] : ["outside", false];
-    };
-"""
 
 
 @dataclass(frozen=True)
@@ -103,99 +75,6 @@ def wait_until_idle(page) -> None:
     """Wait until the page's notebook is there and its kernel idle; before, running a cell opens a dialog."""
     page.wait_for_selector(".jp-Notebook .jp-Cell")
     page.locator("#jp-main-statusbar", has_text="| Idle").wait_for()
-
-
-class Shown:
-    """One Stepper on a page, used as a person would."""
-
-    def __init__(self, root):
-        self.root, self.page = root, root.page
-        self.root.wait_for()
-
-    @classmethod
-    def in_cell(cls, page, number: int) -> "Shown":
-        """The Stepper of a cell, counted from 0."""
-        return cls(page.locator(f".jp-Notebook .jp-Cell >> nth={number}").locator(".als"))
-
-    def part(self, selector: str):
-        """A part of the step that is shown."""
-        return self.root.locator(f".als-step:not([hidden]) {selector}")
-
-    def press(self, name: str) -> None:
-        self.root.locator(f".als-{name}").click()
-
-    def press_in_vain(self, name: str) -> None:
-        """Press what is marked as disabled, which `press` would wait for."""
-        self.root.locator(f".als-{name}").dispatch_event("click")
-
-    def key(self, key: str) -> None:
-        self.root.press(key)
-
-    def edit(self, kind: str, text: str) -> None:
-        event = self.part(f".als-event[data-kind={kind}]")
-        event.get_by_role("button").click()
-        event.get_by_role("textbox").fill(text)
-        event.get_by_text("Fork from here").click()
-
-    def says(self, text: str) -> None:
-        self.root.locator(".als-step:not([hidden])", has_text=text).wait_for()
-
-    def is_at(self, count: str) -> None:
-        self.root.locator(".als-count", has_text=re.compile(f"^{count}$")).wait_for()
-
-    def step(self) -> str:
-        """The step that is shown, as a person reads it."""
-        return self.root.locator(".als-step:not([hidden])").inner_text()
-
-    def last(self) -> int:
-        """The number of the last step of the run that is shown."""
-        return int(self.root.locator(".als-count").inner_text().split("/")[1])
-
-    def wait_for_kernel(self) -> None:
-        """Wait until the kernel has answered, so that steps can be edited."""
-        self.root.locator(".als-edit[aria-disabled=false]").first.wait_for(state="attached")
-
-    def wait_for_answer(self) -> None:
-        """Wait until the kernel has done what it was asked for."""
-        self.root.locator("xpath=self::*[not(@data-waiting)]").wait_for()
-
-    def waits_for_kernel(self) -> bool:
-        return self.root.get_attribute("data-waiting") is not None
-
-    def controls(self) -> list[str]:
-        """Give every control that can be seen, in order, by its role or tag and its name or text."""
-        return self.root.evaluate(f"(root) => {{ {CONTROLS} return controls(root).map(named); }}")
-
-    def reached(self) -> list[tuple[str, bool]]:
-        """Go through the Stepper with the Tab key. Give each control that got the focus, and whether one sees that."""
-        self.root.focus()
-        seen = []
-        for _ in self.controls():
-            self.page.keyboard.press("Tab")
-            seen.append(tuple(self.root.evaluate(f"(root) => {{ {CONTROLS} return focused(root); }}")))
-        return seen
-
-    def time_clicks(self) -> tuple[float, float]:
-        """Milliseconds from a click to the drawn step: the median by the clock, and the mean of the page's own work.
-
-        The work is processor time, so that it does not fail when other programs take their share; the best of five
-        rounds, since what disturbs a measurement only adds to it.
-        """
-        devtools = self.page.context.new_cdp_session(self.page)
-        devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-        def work() -> float:
-            values = devtools.send("Performance.getMetrics")["metrics"]
-            return next(1000 * value["value"] for value in values if value["name"] == "TaskDuration")
-
-        clock, cost = [], []
-        for _ in range(5):
-            before = work()
-            times = self.root.evaluate(CLICK_TIMES)
-            cost.append((work() - before) / len(times))
-            clock.append(statistics.median(times))
-        devtools.detach()
-        return min(clock), min(cost)
 
 
 def missing() -> list[str]:
@@ -268,22 +147,3 @@ def wait_for_server(url: str, server: subprocess.Popen, log: Path) -> None:
         except OSError:
             time.sleep(0.1)
     raise AssertionError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
-
-
-def photograph(page, folder: Path) -> None:
-    """Save what a person sees of a notebook, in two themes and two widths, page by page."""
-    folder.mkdir(parents=True, exist_ok=True)
-    name = Path(page.evaluate("jupyterapp.shell.currentWidget.context.path")).stem
-    page.evaluate("jupyterapp.shell.collapseLeft()")
-    for theme, width in [("Light", 1280), ("Dark", 1280), ("Light", 700)]:
-        page.set_viewport_size({"width": width, "height": 1000})
-        page.evaluate(f"jupyterapp.commands.execute('apputils:change-theme', {{ theme: 'JupyterLab {theme}' }})")
-        page.wait_for_selector(f"body[data-jp-theme-name='JupyterLab {theme}']", state="attached")
-        page.wait_for_selector("#jupyterlab-splash", state="detached")
-        page.evaluate("jupyterapp.commands.execute('notebook:render-all-markdown')")  # diagrams in the theme's colours
-        paper = page.locator(".jp-WindowedPanel-outer")
-        height, whole = paper.evaluate("(node) => [node.clientHeight - 40, node.scrollHeight]")
-        for number, top in enumerate(range(0, whole, height)):
-            paper.evaluate("(node, top) => { node.scrollTop = top; }", top)
-            page.screenshot(path=folder / f"{name}-{theme.lower()}-{width}-{number:02}.png")
-    page.set_viewport_size(WINDOW)
