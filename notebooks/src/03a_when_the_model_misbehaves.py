@@ -36,8 +36,8 @@
 # %% [markdown]
 # ## 1 · What models write
 #
-# These replies are real. They come from SmolLM2-135M-Instruct, a model so small that it runs on any laptop. The first
-# three were asked for in the format of lesson 02, the last two for a call in JSON.
+# These replies are real. They come from SmolLM2-135M-Instruct, a model of 135 million parameters, small enough for any
+# laptop. Three of them try the format of lesson 02, two a call in JSON. (`tests/data/real_replies.jsonl` has more.)
 
 # %%
 REAL = [
@@ -51,9 +51,9 @@ for number, text in enumerate(REAL, 1):
     print(f"-- reply {number}\n{text}")
 
 # %% [markdown]
-# Larger models do better, and still not always. "Could not parse LLM output" is the title of one of the best-known
-# complaints about agent frameworks ([langchain #1358](https://github.com/langchain-ai/langchain/issues/1358), 2023); a
-# reply with an action and a final answer at once, as in number 2, stops users elsewhere
+# Larger models do better, and still not always. "Could not parse LLM output" heads a thread in which many users of an
+# agent framework report the same ([langchain #1358](https://github.com/langchain-ai/langchain/issues/1358), 2023); a
+# reply with an action and a final answer at once, as in number 2, is the trouble elsewhere
 # ([crewAI #1545](https://github.com/crewAIInc/crewAI/issues/1545), 2024).
 #
 # Here is how lesson 02 reads a reply: the check for a final answer from its loop, and its regular expression.
@@ -137,6 +137,8 @@ def as_call(found):
 print(as_call(("Search", {"0": "CEO of Intel"})))
 
 # %%
+from textwrap import fill
+
 WANTED = as_call(naive(GOOD))
 
 
@@ -152,7 +154,11 @@ def rerun(read):
     print(f"calls read: {sum(results[name] == 'right' for name in CALLS)} of {len(CALLS)}")
     print(f"talk left alone: {sum(results[name] == 'right' for name in TALK)} of {len(TALK)}")
     for kind in ("missed", "wrong"):
-        print(f"{kind}:", ", ".join(name for name in results if results[name] == kind) or "none")
+        names = ", ".join(name for name in results if results[name] == kind) or "none"
+        print(fill(f"{kind}: {names}", 100))
+
+
+print(verdict(naive, "one_line"), verdict(naive, "bold_labels"))
 
 # %% [markdown]
 # > **Predict.** How many of the calls does the reader of lesson 02 read? Look at the list above, and at the regular
@@ -296,18 +302,13 @@ rerun(lambda text: climb(text, [strict]))
 #
 # ## 4 · The second rung: repaired
 #
-# Four of the missed ones are nearly JSON. Python takes two of them as they are:
-
-# %%
-print(ast.literal_eval("{'name': 'search', 'arguments': {'query': 'CEO of Intel',}}"))
-
-# %% [markdown]
-# For the others there is a library that repairs JSON, [json-repair](https://github.com/mangiucugna/json_repair). It is
-# good at its work, and it never gives up:
+# Three of the missed ones are nearly JSON. Python takes two of them as they are. For the other there is a library that
+# repairs JSON, [json-repair](https://github.com/mangiucugna/json_repair). It is good at its work, and never gives up.
 
 # %%
 import json_repair
 
+print(ast.literal_eval("{'name': 'search', 'arguments': {'query': 'CEO of Intel',}}"))
 print(json_repair.loads('{name: "search", arguments: {query: "CEO of Intel"}}'))
 
 # %% [markdown]
@@ -422,6 +423,7 @@ LEAVE = [
     "Thought: I need half of the population of Avaria.\nAction: half of 10000 = 5000",
     'Observation: Intel is led by Pat Gelsinger.\nAction: search(query="Pat Gelsinger")',
 ]
+print(len(LEAVE), "replies, and nothing to run in any of them")
 
 # %% [markdown]
 # > **Predict.** For each of the two readers: how many of the six does it turn into a call?
@@ -455,8 +457,8 @@ print("read of the six:", [text for text in LEAVE if ladder(text)])
 # %% [markdown]
 # ## 7 · Checkpoint: the library's ladder
 #
-# `agentlib.parse` has the same rungs. It gives an `Action`, an `Answer` or `Nothing`. On each of the texts of this
-# lesson, does it do what ours does?
+# `parse` in `agentlib.parsing` has the same rungs. It gives an `Action`, an `Answer` or `Nothing`. On each of the texts
+# of this lesson, does it do what ours does?
 
 # %%
 from agentlib.parsing import Action, Nothing, parse
@@ -483,7 +485,16 @@ rerun(library)
 
 # %% [markdown]
 # Where they differ, ours is the weaker: it reads nothing, where the library knows the punctuation of other scripts.
-# Nowhere do the two make different calls of one text.
+# Nowhere do the two make different calls of one of these texts. It took some looking to find one where ours does harm:
+
+# %%
+SPACED = 'Action: {"name": "send_money", "arguments": {"to": "Ann", "amount": 15 00}}'
+print("ours:", ladder(SPACED))
+print("the library:", library(SPACED))
+
+# %% [markdown]
+# The brackets close, and json-repair dropped two zeros. The library compares what json-repair gives with what was
+# written, and believes it only where nothing but punctuation differs.
 #
 # Here is the library's ladder, printed from the module that just ran.
 
@@ -497,9 +508,8 @@ for rung in parsing.RUNGS:
     print(inspect.getsource(rung))
 
 # %% [markdown]
-# The steps of the climb are the same. What makes the library longer is in the parts below: it needs time in proportion
-# to the length of the reply, whatever the reply is; it believes json-repair only where nothing but punctuation was
-# changed; and it never works in silence. Each result says which rung gave it, and what was repaired or dropped.
+# The steps of the climb are the same. What makes the library longer is in the parts below: it takes more notations, and
+# it never works in silence. Each result says which rung gave it, and what was repaired or dropped.
 
 # %%
 for name in ["json_call", "unquoted_keys", "one_line", "early_answer", "missing_bracket"]:
@@ -511,7 +521,8 @@ for name in ["json_call", "unquoted_keys", "one_line", "early_answer", "missing_
 # ## 8 · Arguments that nearly fit
 #
 # A reply can be read and still not be right. Three more kinds were left out of the gallery, because reading does not
-# help with them: only the tool knows what its parameters are called.
+# help with them: only the tool knows what its parameters are called. (Here are two; the third, a number in quotes,
+# needs a tool that takes a number.)
 
 # %%
 for name in ["misspelt_parameter", "nested_arguments"]:
@@ -594,7 +605,7 @@ print(one_word(states[-2].add(hint)).messages[-1].content)
 # > need?
 
 # %%
-from agentlib import evaluate
+from agentlib.evaluate import evaluate
 
 SLIPS = Faults(prose=0.15, wrong_type=0.15)
 TASKS = [(QUESTION, "Nanyang"), ("How many degrees warmer is Cairo than Oslo?", "21")]
@@ -608,14 +619,9 @@ def without_words(seed):
     return ReAct(faulty(seed, SLIPS), tools=toolbox.tools.values(), guards=[one_word])
 
 
-messages = evaluate(TASKS, {"message that helps": with_words, '"Error"': without_words}, seeds=range(40))
-messages
-
-# %%
-helped, blind = messages.rows
-for row in messages.rows:
-    print(f"{row.group[0]:20} right {row.successes} of {row.runs}, {row.calls:.1f} model calls a run")
-assert helped.low > blind.high
+told = evaluate(TASKS, {"message that helps": with_words, '"Error"': without_words}, seeds=range(40))
+assert told.rows[0].low > told.rows[1].high
+told
 
 # %% [markdown]
 # Most of the runs come through, because one word still says that something was wrong. But each blind retry has the
@@ -666,6 +672,9 @@ def conditions(rate):
         name: lambda seed, make=make: make(LLM("offline", seed=seed, offline=served)) for name, make in LAYERS.items()
     }
 
+
+print(list(conditions(0.1)))
+
 # %% [markdown]
 # > **Predict.** At 30 % malformed replies and three to four calls a question, how many of the naive agent's runs reach
 # > the answer? Which layer will bring most?
@@ -683,11 +692,19 @@ def percent(row):
 print("right answers, %  ", *[f"{100 * rate:.0f} % malformed   " for rate in RATES])
 for place, name in enumerate(LAYERS):
     print(f"{name:18}", *[f"{percent(tables[rate].rows[place]):17}" for rate in RATES])
+for table in tables.values():
+    successes = [row.successes for row in table.rows]
+    assert successes == sorted(successes), successes
+
+# %% [markdown]
+# At every rate, each layer does at least as well as the one before it; that is what the last lines assert. Without
+# malformed replies the first three are the same, and only the loop guard has something to do.
 
 # %%
 import matplotlib.pyplot as plt
 
 COLORS = {"naive": "#9aa3b2", "ladder": "#d98c3f", "+ feedback": "#5b8db8", "+ loop guard": "#1f3f63"}
+NUDGED = {"+ feedback": -4, "+ loop guard": 3}
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
 for place, (name, color) in enumerate(COLORS.items()):
     rows = [tables[rate].rows[place] for rate in RATES]
@@ -695,27 +712,30 @@ for place, (name, color) in enumerate(COLORS.items()):
     left.vlines(at, [100 * row.low for row in rows], [100 * row.high for row in rows], color=color)
     left.plot(at, [100 * row.rate for row in rows], color=color, marker="osD^"[place])
     right.plot(at, [row.calls for row in rows], color=color, marker="osD^"[place])
-    left.text(32, 100 * rows[-1].rate, name, color=color, va="center")
-left.set(title="Each layer keeps more runs alive", ylabel="runs with the right answer, %", ylim=(0, 105))
-right.set(title="…for about the same number of calls", ylabel="model calls per run", ylim=(0, 6))
+    left.text(32, 100 * rows[-1].rate + NUDGED.get(name, 0), name, color=color, va="center")
+    right.text(32, rows[-1].calls, name, color=color, va="center")
+left.set(title="Each layer keeps more runs alive", ylabel="runs with the right answer, %", ylim=(0, 108))
+right.set(title="The cheapest runs are those that died", ylabel="model calls per run", ylim=(0, 6))
 for axes in (left, right):
-    axes.set(xlabel="malformed replies, %", xticks=[0, 10, 20, 30])
+    axes.set(xlabel="malformed replies, %", xticks=[0, 10, 20, 30], xlim=(-2, 52))
     axes.spines[["top", "right"]].set_visible(False)
-left.set(xlim=(-2, 50))
 figure.tight_layout()
 
 # %%
-for rate in RATES:
-    successes = [row.successes for row in tables[rate].rows]
-    assert successes == sorted(successes), (rate, successes)
-    print(f"{100 * rate:2.0f} % malformed: right {successes} of {tables[rate].rows[0].runs}")
+for name, place in [("naive", 0), ("+ feedback", 2), ("+ loop guard", 3)]:
+    print(f"{name:14}model calls a run:", *[f"{tables[rate].rows[place].calls:.1f}" for rate in RATES])
+assert all(table.rows[3].calls < table.rows[2].calls for table in tables.values())
 
 # %% [markdown]
-# *Measured on the offline model with set rates of faults and of recovery; the bars are 95 % intervals (Wilson). It
-# shows what each layer is for, not how often real models fail. Published rates depend on the model and on the protocol,
-# and we know of none for this one, so none is quoted here. The authors of AgentBench (Liu et al. 2023,
-# [arXiv:2308.03688](https://arxiv.org/abs/2308.03688)) name poor instruction following as one of the three main
-# obstacles that they saw in 27 models.*
+# The naive agent gets cheaper the worse the model is, because its runs end early and without an answer. Feedback costs
+# less than one call a run, and the loop guard gives part of that back.
+
+# %% [markdown]
+# *Measured on the offline model with set rates of faults and of recovery; the lines through the points are 95 %
+# intervals (Wilson). It shows what each layer is for, not how often real models fail. Published rates depend on the
+# model and on the protocol, and we know of none for this one, so none is quoted here. The authors of AgentBench (Liu et
+# al. 2023, [arXiv:2308.03688](https://arxiv.org/abs/2308.03688)) name poor instruction following among the main
+# obstacles that they saw.*
 #
 # ## Recap
 #

@@ -26,13 +26,13 @@
 # ```mermaid
 # flowchart LR
 #     S([state]) --> G{guards}
-#     G -->|loop, again| X([stopped])
 #     G -->|all is well| T[think]
-#     T -->|action| A[act] --> S
 #     T -->|answer| C{check}
 #     C -->|supported| D([done])
+#     T -->|action| A[act]
+#     A --> S
 #     C -->|not supported| S
-#     S -.->|save, load, fork| S
+#     G -->|a loop, once more| X([stopped])
 # ```
 
 # %%
@@ -52,9 +52,9 @@ faulty(seed=13, repeated_action=0.3)
 
 # %% [markdown]
 # This is the offline model with a weakness that we set: where it could ask for something new, it asks again for what it
-# asked before, in three replies of ten; and once it has done so, it goes on with probability 0.75. Real models do this too. In the ReAct paper, "reasoning
-# errors", which include failing to recover from repetitive steps, are 47 % of the failures that the authors looked at
-# (Yao et al. 2022, table 2).
+# asked before, in three replies of ten; and once it has done so, it goes on with probability 0.75. Real models do this
+# too. In the ReAct paper, "reasoning errors", which include failing to recover from repetitive steps, are 47 % of the
+# failures on HotpotQA that the authors looked at (Yao et al. 2022, table 2).
 #
 # ## 1 · A loop
 #
@@ -306,6 +306,12 @@ print("kept:", good.usage.calls, "model call of", lost.usage.calls)
 # without cleaning up.
 
 # %%
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 PROGRAM = """
 import os, sys
 from agentlib import LLM, ReAct
@@ -317,24 +323,18 @@ for number, state in enumerate(agent.steps(sys.argv[1])):
     if number == 3:
         os._exit(1)
 """
-
-# %% [markdown]
-# > **Predict.** Step 3 is the second *think*: the model has asked for its second search, and the search has not been
-# > made. We run the program, and load the file. What will `pending` hold? How many model calls are still to come?
-
-# %%
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
-from agentlib import State
-
-saved = Path(tempfile.mkdtemp()) / "run.json"
+folder = tempfile.TemporaryDirectory()
+saved = Path(folder.name) / "run.json"
 environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 died = subprocess.run([sys.executable, "-c", PROGRAM, QUESTION, saved], env=environment)
 print("exit code", died.returncode)
+
+# %% [markdown]
+# > **Predict.** Step 3 is the second *think*: the model has asked for its second search, and the search has not been
+# > made. We load the file. What will `pending` hold? How many model calls are still to come?
+
+# %%
+from agentlib import State
 
 loaded = State.load(saved)
 print("pending:", *map(str, loaded.pending), "· model calls so far:", loaded.usage.calls)
@@ -464,11 +464,14 @@ from agentlib import Evaluation
 
 for event in run[-1].events:
     if isinstance(event, Evaluation):
-        print("\n".join(line for each in str(event).splitlines() for line in wrap(each, 100)))
+        sent = event.asked[event.asked.index("Question:") :]
+        print(*[fill(line, 100) for line in sent.splitlines()], sep="\n", end="\n\n")
+        print(event)
 
 # %% [markdown]
-# The check is a step of its own, so it can be seen, and costs one call. Its objection goes back as a message, and the
-# agent looks further. This is the step, as it is in the library:
+# That is all that the judge had: the question, the observations, the answer, and above them the instructions. No
+# thoughts. The check is a step of its own, so it can be seen, and costs one call. Its objection goes back as a message,
+# and the agent looks further. This is the step, as it is in the library:
 
 # %%
 print(inspect.getsource(SelfCheck._check))
@@ -480,7 +483,7 @@ print(inspect.getsource(SelfCheck._check))
 # > it. Will the judge?
 
 # %%
-from agentlib import Tool
+from agentlib import Answer, Tool
 
 
 def lying_search(query: str) -> str:
@@ -494,11 +497,21 @@ print("verdict:", next(event.verdict for event in fooled.events if isinstance(ev
 
 # %% [markdown]
 # Supported, and rightly so: the observations do say it. The judge reads the same observations as the agent. It can find
-# a claim without a source; it cannot find a source that is wrong. And its objection can be ignored: the second answer
-# is not checked again, or the two might argue for ever.
+# a claim without a source; it cannot find a source that is wrong.
+#
+# And its objection can be ignored. The second answer is not checked again, or the two might argue for ever:
 
 # %%
-from agentlib import evaluate
+stubborn = SelfCheck(ReAct(faulty(1, premature_answer=0.4), tools=TOOLS)).run(QUESTION)
+for event in stubborn.events:
+    if isinstance(event, Evaluation | Answer):
+        print(event)
+
+# %% [markdown]
+# How often does the check help? Sixty runs each:
+
+# %%
+from agentlib.evaluate import evaluate
 
 CONDITIONS = {
     "hasty": lambda seed: ReAct(faulty(seed, premature_answer=0.4), tools=TOOLS),
@@ -570,8 +583,9 @@ axes.text(8.1, 100 * 0.9**8, "0.9 to the power n", color="#6b7484", va="center")
 for (way, found), color, marker in zip(rows.items(), ["#d98c3f", "#2f5d8a"], "os", strict=True):
     axes.vlines(LENGTHS, [100 * row.low for row in found], [100 * row.high for row in found], color=color)
     axes.plot(LENGTHS, [100 * row.rate for row in found], marker, color=color)
-    axes.text(7.2, 100 * found[-1].rate, way, color=color, va="center")
-axes.set(title="Nine right replies of ten are half a right run", xlabel="replies that the question needs")
+    axes.text(7.2, 100 * found[-1].rate - 7, way, color=color, va="center")
+axes.set(title="Right nine times of ten: half of the long runs fail, unless errors go back")
+axes.set(xlabel="replies that the question needs")
 axes.set(ylabel="runs with the right answer, %", ylim=(0, 105), xlim=(0.7, 10.5), xticks=range(1, 9))
 axes.spines[["top", "right"]].set_visible(False)
 figure.tight_layout()
@@ -582,8 +596,8 @@ print("the power lies in the 95 % interval:", sum(inside), "of", len(inside))
 assert all(back.low > alone.high for alone, back in list(zip(*rows.values(), strict=True))[1:])
 
 # %% [markdown]
-# *Measured on the offline model with a set rate of faults, each drawn by itself. In real runs errors are not
-# independent: a hard question fails at several steps, and a misled model stays misled. The power is a way to think, not
+# *Measured on the offline model with a set rate of faults, each drawn by itself. In real runs errors need
+# not be independent: a misled model stays misled, as section 7 showed. The power is a way to think, not
 # a forecast.*
 #
 # It can be read in the other direction, too. How good must a single reply be?
@@ -593,7 +607,8 @@ for replies in [3, 5, 10, 20]:
     print(f"for 95 % of runs of {replies:2} replies: {100 * 0.95 ** (1 / replies):.2f} % per reply")
 
 # %% [markdown]
-# From 90 % that is a long way. The plot shows another one: not fewer errors, but errors that do not end the run. That is what the ladder, the guard, the snapshot and the check are for.
+# From 90 % that is a long way. The plot shows another one: not fewer errors, but errors that do not end the run. That
+# is what the ladder, the guard, the snapshot and the check are for.
 #
 # ## Recap
 #
