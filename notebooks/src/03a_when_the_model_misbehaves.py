@@ -321,8 +321,8 @@ print(json_repair.loads('{"name": "send_money", "arguments": {"to": "Ann", "amou
 # %% [markdown]
 # A complete call, with another amount. Whoever runs it has sent money that nobody asked for. That a text can be
 # repaired does not mean that it may be: a missing comma hides nothing, a missing end may hide anything. So we repair
-# only what its own bracket closes. `closed` also gives it no more than 8,000 characters, because a repair may take
-# long: a reply of a megabyte must not stop the loop.
+# only what its own bracket closes. (`closed` also looks no further than 8,000 characters: a repair must not hold up the
+# loop, however long the reply is.)
 
 # %%
 def repaired(body, given):
@@ -697,8 +697,9 @@ for table in tables.values():
     assert successes == sorted(successes), successes
 
 # %% [markdown]
-# At every rate, each layer does at least as well as the one before it; that is what the last lines assert. Without
-# malformed replies the first three are the same, and only the loop guard has something to do.
+# At every rate, each layer does at least as well as the one before it; that is what the last lines assert. At 30 %, the
+# ladder doubles what the naive reader reached, and feedback brings most of the rest. Without malformed replies the first
+# three are the same, and only the loop guard has something to do.
 
 # %%
 import matplotlib.pyplot as plt
@@ -715,7 +716,7 @@ for place, (name, color) in enumerate(COLORS.items()):
     left.text(32, 100 * rows[-1].rate + NUDGED.get(name, 0), name, color=color, va="center")
     right.text(32, rows[-1].calls, name, color=color, va="center")
 left.set(title="Each layer keeps more runs alive", ylabel="runs with the right answer, %", ylim=(0, 108))
-right.set(title="The cheapest runs are those that died", ylabel="model calls per run", ylim=(0, 6))
+right.set(title="The cheapest runs are those that died", ylabel="model calls per run", ylim=(2, 5.5))
 for axes in (left, right):
     axes.set(xlabel="malformed replies, %", xticks=[0, 10, 20, 30], xlim=(-2, 52))
     axes.spines[["top", "right"]].set_visible(False)
