@@ -698,8 +698,8 @@ for table in tables.values():
 
 # %% [markdown]
 # At every rate, each layer does at least as well as the one before it; that is what the last lines assert. At 30 %, the
-# ladder doubles what the naive reader reached, and feedback brings most of the rest. Without malformed replies the first
-# three are the same, and only the loop guard has something to do.
+# ladder doubles what the naive reader reached, and feedback brings most of the rest. Without malformed replies the
+# first three are the same, and only the loop guard has something to do.
 
 # %%
 import matplotlib.pyplot as plt
