@@ -43,7 +43,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the long tests unless they are asked for."""
+    """Skip the long tests unless they are asked for; leave the browser to the end.
+
+    From its first test on, Playwright has an event loop running in this thread, beside which no other can be started.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     if not config.getoption("--all"):
         for item in items:
             if item.get_closest_marker("long"):

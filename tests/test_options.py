@@ -14,11 +14,12 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = """
 import pytest
 
-@pytest.mark.long
-def test_long():
+@pytest.mark.browser
+def test_page(browser):
     pass
 
-def test_page(browser):
+@pytest.mark.long
+def test_long():
     pass
 """
 
@@ -41,7 +42,8 @@ def test_long_tests_are_skipped_and_so_are_those_of_a_missing_browser(folder, mo
 
 def test_on_ci_everything_runs_and_a_missing_browser_is_an_error(folder, monkeypatch):
     monkeypatch.setenv("CI", "true")
-    report = run_pytest(folder, "-p", "no:nbval", "--all")
+    report = run_pytest(folder, "-p", "no:nbval", "--all", "-v")
+    assert re.search(r"test_long PASSED.*\n.*test_page ERROR", report)  # the browser comes last
     assert "Failed: not installed: chromium" in report
     assert re.search(r"^=+ 1 passed, .*1 error", report, re.M)
 
