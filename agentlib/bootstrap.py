@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -127,10 +128,18 @@ def make(root: Path, venv: Path) -> None:
         site = Path(sysconfig.get_path("purelib", "venv", {"base": str(venv)}))
         # A relative path still holds after the folder was moved, and needs no encoding.
         (site / "agentlib-root.pth").write_text(os.path.relpath(root, site) + "\n", encoding="ascii")
+        settle(venv / "share" / "jupyter" / "lab" / "settings")
         (venv / "agentlib-setup").write_text(stamp(root), encoding="utf-8")
     except OSError as error:
         raise SetupError(explain(str(error), venv)) from None
     say("Ready.")
+
+
+def settle(settings: Path) -> None:
+    """Let JupyterLab ask nobody for news: the question would cover the first output of a lesson."""
+    settings.mkdir(parents=True, exist_ok=True)
+    quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+    (settings / "overrides.json").write_text(json.dumps(quiet), encoding="utf-8")
 
 
 def has_pip(venv: Path) -> bool:

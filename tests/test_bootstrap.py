@@ -4,6 +4,7 @@ The parts are real: copies of the project with small locks, wheels in a local fo
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -193,6 +194,8 @@ def test_the_first_command_makes_an_environment_says_so_and_runs_in_it(finished_
     prefix, package, version, model, folder, *arguments = first.stdout.strip().split("|")
     assert Path(prefix) == copy.venv and Path(package).parent == copy.folder / "agentlib"
     assert (version, Path(folder), arguments) == ("1.0", copy.folder, ["lesson"])
+    quiet = json.loads((copy.venv / "share/jupyter/lab/settings/overrides.json").read_text())
+    assert quiet["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
     assert model == "offline"  # although the settings name another
 
 

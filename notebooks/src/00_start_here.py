@@ -53,8 +53,8 @@ print(state.answer)
 print(state)
 
 # %% [markdown]
-# Each *thought* and each *action* was written by the model. Each *observation* is what a tool gave back. After the last
-# observation the model had all it needed, and wrote the *final answer*. Lesson 02 builds this loop.
+# Each *thought* and each *action* was written by the model. Each *observation* is what a tool gave back. After the
+# last observation the model had all it needed, and wrote the *final answer*. Lesson 02 builds this loop.
 #
 # The weather is invented: one day for each city, the same for ever, so that your screen shows what this text says.
 
@@ -66,8 +66,8 @@ llm = LLM()
 llm
 
 # %% [markdown]
-# This is the **offline model**: a set of rules in a small program, which stands in for a language model. It speaks the
-# wire format of a real provider, needs no key, costs nothing, and gives the same reply to the same request.
+# This is the **offline model**: a set of rules in a small program, which stands in for a language model. It speaks
+# the wire format of a real provider, needs no key, costs nothing, and gives the same reply to the same request.
 #
 # It is not a language model, and it knows its limits better than most:
 
@@ -105,8 +105,8 @@ print(ReAct(LLM(), tools=[thermometer]).run("Is it warmer in Cairo or in Reykjav
 # %% [markdown]
 # ## 3 · The model switch
 #
-# The same cells run against a real model. The settings stand in a file named `.env`, in the folder of the project; copy
-# `.env.example` to begin with. Three lines matter:
+# The same cells run against a real model. The settings stand in a file named `.env`, in the folder of the project;
+# copy `.env.example` to begin with. Three lines matter:
 #
 # | setting | what it says |
 # |---|---|
@@ -125,8 +125,9 @@ strict = app(Settings(api_keys=("the right one",)))
 LLM("offline", offline=strict, api_key="a wrong one").chat([{"role": "user", "content": "Hello"}])
 
 # %% [markdown]
-# One line: what is wrong, where to correct it, and what to do without. The offline model sends the very error that a
-# provider sends (status 401), so this is what you would see. Inside an agent the run is not lost:
+# One line: what is wrong, where to correct it, and what to do without. (In this cell the key was given by hand; yours
+# stands in `.env`.) The offline model sends the very error that a provider sends (status 401), so this is what you
+# would see. Inside an agent the run is not lost:
 
 # %%
 broken = ReAct(LLM("offline", offline=strict, api_key="a wrong one"), tools=[search]).run("Who wrote Hamlet?")
@@ -184,8 +185,9 @@ assert again == states[-1]
 print("the same run, to the letter:", again == states[-1])
 
 # %% [markdown]
-# - **Exercises** come with the lessons. Each has a cell for your code and a check that says one of three things: right,
-#   not yet and why, or not attempted. The solution is a click away, and more useful after you tried.
+# - Each lesson ends with things to **try**. Exercises that check themselves are being written: each will have a
+#   cell for
+#   your code and a check that says one of three things: right, not yet and why, or not attempted.
 
 # %% [markdown]
 # ## 6 · When something fails
@@ -195,9 +197,9 @@ print("the same run, to the letter:", again == states[-1])
 # | a line that starts with `LLMError` | read it: it says which setting to change |
 # | `ModuleNotFoundError: agentlib` | the notebook runs in another Python; start with `python3 -m agentlib lab` |
 # | a cell that never ends | the square in the toolbar interrupts it; the run so far is kept |
-# | the Stepper shows only text | *File › Trust notebook*, or run the cell again |
+# | the Stepper is only a list | run its cell again, or *Trust Notebook* in the command palette (Ctrl+Shift+C) |
 # | anything else, or all at once | *Kernel › Restart Kernel and Run All Cells* |
-# | still | in a terminal: `python3 -m agentlib doctor`, which checks the set-up and says what to fix |
+# | still | in a terminal, in the project's folder: `python3 -m agentlib doctor` says what to fix |
 
 # %% [markdown]
 # ## Recap
@@ -207,4 +209,4 @@ print("the same run, to the letter:", again == states[-1])
 # - A run is a list of states that never change: step through it, edit one, go on from there.
 # - A wrong setting is one line, and the run up to there is kept.
 #
-# Next: [02 · ReAct](02_react.ipynb), where you build the loop that ran here.
+# Next: [01 · What is an agent?](01_what_is_an_agent.ipynb) compares one call, a workflow and an agent.

@@ -19,7 +19,7 @@
 # **You will build** an agent in fewer than fifty lines: a prompt, a parser, a loop. Then you will find your own loop
 # again inside `agentlib`, prove that both do the same, and step through a run in both directions.
 #
-# **Time:** about an hour. **You need:** Python, and no experience with agents.
+# **Time:** about an hour. **You need:** lessons 00 and 01.
 
 # %% [markdown]
 # ```mermaid
@@ -32,8 +32,8 @@
 # ```
 #
 # The model writes the thoughts and the actions. We run the tools and write the observations. That division of labour
-# is ReAct (Yao et al. 2022, [arXiv:2210.03629](https://arxiv.org/abs/2210.03629)), and the
-# same loop runs under other ways to call tools.
+# is ReAct (Yao et al. 2022, [arXiv:2210.03629](https://arxiv.org/abs/2210.03629)), and the same loop runs under other
+# ways to call tools.
 
 # %%
 from agentlib import LLM
@@ -311,15 +311,15 @@ show(react(ACT_ONLY, QUESTION))
 
 # %% [markdown]
 # The first question is answered. In the second, the name that was needed stood in the observation, and the agent went
-# back to the words of the question. It had no place to write down what it had learned and what was still missing, so
-# it could not change its plan. In the offline model this is a rule of ours. For real models it was measured: Yao et
-# al. report that acting without reasoning does worse above all where a final answer has to be put together from
-# several observations (their section 3.3; figures below).
+# back to the words of the question. It had no place to write down what it had learned and what was still missing. So
+# it could not change its plan, and answered with what it had: another question's answer. In the offline model this is
+# a rule of ours. For real models it was measured: Yao et al. report that acting without reasoning does worse above
+# all where a final answer has to be put together from several observations (their section 3.3; figures below).
 #
 # | prompt | has tools | writes thoughts | on our question |
 # |---|---|---|---|
 # | reasoning only | no | yes | answers from stale memory |
-# | acting only | yes | no | finds the first hop, then gets stuck |
+# | acting only | yes | no | finds the first hop, and answers with that |
 # | ReAct | yes | yes | finds both hops |
 #
 # ## 8 · When no tool is needed
@@ -568,10 +568,10 @@ for steps in [10, 20, 40, 80]:
     print(f"{steps:3} steps: {sent:9,} characters")
 
 # %% [markdown]
-# Each request is longer than the last by one turn, so the sum grows with the square of the number of steps: in the end,
-# twice the steps send almost four times as much. This is one reason for a limit on iterations, and for another on the
-# length of an observation. (`agentlib` shortens one of more than 4,000 characters in the message, and keeps all of
-# it in the event.)
+# Each request is longer than the last by one turn, so the sum grows with the square of the number of steps: in the
+# end, twice the steps send almost four times as much. This is one reason for a limit on iterations, and for another
+# on the length of an observation. (`agentlib` shortens one of more than 4,000 characters in the message, and keeps
+# all of it in the event.)
 #
 # *Measured on the offline model and a script. The shape comes from the protocol and is the same with every model; the
 # numbers are not.*
@@ -599,9 +599,9 @@ for steps in [10, 20, 40, 80]:
 #
 # ## Try it yourself
 #
-# 1. Take the word "exactly" and the second half of `FORMAT` away. What does the loop do with the reply?
-# 2. Rename `search` to `lookup` in `TOOLS`, description and all. Does the agent still find it? Now swap the
-#    descriptions of
-# `search` and `weather`.
-# 3. In the Stepper, fork at the second search and let it find nothing at all. How does the run end?
+# 1. Run `react` and the library's agent with `max_iterations=2`. What does each of them give you?
+# 2. Put `Tool(search.function, name="lookup", description=search.description)` (from `agentlib`) in the place of
+#    `search`.
+#    Does the agent still find it? And if the description is "Get the weather in a city."?
+# 3. In the Stepper, fork at the second observation and let it say that nothing was found. How does the agent recover?
 # 4. Ask questions of your own. What does the offline model say when it does not understand?
