@@ -126,7 +126,7 @@ def test_arguments_that_were_cut_off_are_never_completed(written):
         '{"a": "x" + "y"}', '{"a": "yes" "no"}', '{"a": "1" 2}', '{"expr": 2*(3+4)}', '{"a": undefined}', '{"a": NaN}',
         '{"a": ...}', "{1, 2}", "{'a': exit()}", '{"a": "x", "a": "y"}', "{'a': 1, 'a': 2}", '{a: 1, a: 2}',
         '{"a": 007}', '{{"a": 1}}', '{"a" [1, 2]}', '{"a": , "b": ""}', '{"e: 1, "b": 2}', '{"a": "x" "y": 2, z}',
-        '{"a": 1 "a": 2}', '{"p": "C:\\Work\\n"}', '{"a": -}', '{"a": true, b: none}', '{"a": tru}', '{"a": "x": "y"}',
+        '{"a": 1 "a": 2}', '{"p": "C:\\xyz\\n"}', '{"a": -}', '{"a": true, b: none}', '{"a": tru}', '{"a": "x": "y"}',
     ],
 )  # fmt: skip
 def test_what_a_repair_would_have_to_guess_is_refused(written):
