@@ -331,7 +331,7 @@ show(react(PROMPT, "What is 2 + 2?"))
 
 # %% [markdown]
 # One model call, no action. With a real model, this is a matter of the prompt and of luck: delete those words from
-# `FORMAT` and it will use tools for more than it should.
+# `FORMAT`, and it may use tools for more than it should.
 
 # %% [markdown]
 # ## 9 · Errors and limits
@@ -464,8 +464,8 @@ states = list(agent.steps(QUESTION))
 Stepper(states, agent)
 
 # %% [markdown]
-# Steps alternate between *think* and *act*. Each think sends everything so far once more: that is the only way in
-# which the model knows what it did before.
+# Steps alternate: the model is asked (*think*), then a tool is run (its name stands below the mark). Each think sends
+# everything so far once more: that is the only way in which the model knows what it did before.
 #
 # ## 13 · One false observation
 #
@@ -487,7 +487,8 @@ print(other.answer)
 
 # %%
 for event in other.events:
-    print("edited " if event.edited else "       ", str(event).split("\nSee also:")[0][:100])
+    text = str(event).split("\nSee also:")[0]
+    print("edited " if event.edited else "       ", text if len(text) < 100 else text[:98] + " …")
 
 # %% [markdown]
 # One false line, and every later thought was built on it. The search after it was real, its result was true, and the
