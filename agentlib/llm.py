@@ -84,11 +84,12 @@ class LLM:
             # client's own `post` sends the same body and does not. As `object` the reply stays plain JSON.
             completion = self.client.post("/chat/completions", body=body, cast_to=object)
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, *_ODD) as error:
-            raise explain(error, model=self.model, base_url=self.base_url, secret=self._api_key) from None
+            known = {"model": self.model, "base_url": self.base_url, "key": self._api_key, "secrets": self.secrets}
+            raise explain(error, **known) from None
         try:
             return _read(completion)
         except (TypeError, KeyError, IndexError, AttributeError, ValueError, OverflowError):
-            raise bad_reply(completion, self.base_url, self._api_key) from None
+            raise bad_reply(completion, self.base_url, self.secrets) from None
 
     def request(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> dict:
         """Give the body of the request, as it is sent."""
@@ -97,7 +98,7 @@ class LLM:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The key, and what the address may hold of one: nothing of this may be written to a file."""
+        """The key, and what the address may hold of one: nothing of this may be written or shown."""
         return (self._api_key or "", *keys_in(self.base_url or ""))
 
     @cached_property

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+
+from .secrecy import without, without_addresses
 
 
 class LLMError(Exception):
@@ -27,20 +30,23 @@ _TOO_LONG = re.compile(r"context.{0,20}(?:length|window|size)|maximum context|to
 _FILTERED = re.compile(r"content[ _](?:filter|management|policy)", re.I)
 _UNSUPPORTED = re.compile(r"(?:un|not )support|unrecogni[sz]ed|unknown|not (?:allowed|permitted)", re.I)
 _OPTIONAL = re.compile(r"\b(?:stop|seed|temperature|max_tokens)\b")  # what a request can do without
+_PATH_KEY = re.compile(r"(?<=[^/]/)(?=[^/?#]*\d)[^/?#]{16,}")  # a long part with a digit; a name is rarely one
 
 
-def explain(error: Exception, *, model: str, base_url: str | None, secret: str | None) -> LLMError:
-    """Turn an error of the openai client into an LLMError. The secret, should a server repeat it, is left out."""
+def explain(
+    error: Exception, *, model: str, base_url: str | None, key: str | None = None, secrets: Sequence[str] = ()
+) -> LLMError:
+    """Turn an error of the openai client into an LLMError. A secret, should a server repeat it, is left out."""
     import openai
 
-    where = _address(base_url, secret)
-    said = _one_line(getattr(error, "message", None) or str(error), secret)
+    where = _address(base_url, secrets)
+    said = _one_line(getattr(error, "message", None) or str(error), base_url, secrets)
     match error:
         case openai.APITimeoutError():
             return LLMError("timeout", f"{where} did not answer in time; give LLM a longer timeout, {OFFLINE}")
         case openai.APIStatusError():
             return _explain_status(error, model, where, said)
-        case openai.APIConnectionError() | UnicodeEncodeError() if secret and not re.fullmatch("[!-~]+", secret):
+        case openai.APIConnectionError() | UnicodeEncodeError() if key and not re.fullmatch("[!-~]+", key):
             return LLMError("wrong_key", "OPENAI_API_KEY holds a character that no key has; paste it again")
         case openai.APIConnectionError() if not re.match("https?://", where) and base_url:
             return LLMError("unreachable", f"OPENAI_BASE_URL must start with http:// or https://, and is {where}")
@@ -49,15 +55,16 @@ def explain(error: Exception, *, model: str, base_url: str | None, secret: str |
         case UnicodeEncodeError():
             return LLMError("bad_request", "a message holds half a character (a lone surrogate), which cannot be sent")
         case json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
-            return bad_reply("no JSON", base_url, secret)
+            return bad_reply("no JSON", base_url, secrets)
     if "api_key" in said:
         return LLMError("no_key", f"there is no key for {model!r}; set OPENAI_API_KEY in .env, {OFFLINE}")
+    said = without_addresses(said, base_url)  # the address of a proxy may hold a key too
     return LLMError("unreachable", f"cannot ask {where}: {said}; check OPENAI_BASE_URL and the proxy, {OFFLINE}")
 
 
-def bad_reply(body: object, base_url: str | None, secret: str | None) -> LLMError:
+def bad_reply(body: object, base_url: str | None, secrets: Sequence[str] = ()) -> LLMError:
     """Say that a server answered, but not as one that serves chat completions."""
-    where, said = _address(base_url, secret), _one_line(str(body), secret)
+    where, said = _address(base_url, secrets), _one_line(str(body), base_url, secrets)
     return LLMError("bad_reply", f"{where} gave no chat completion; check OPENAI_BASE_URL. It sent: {said}")
 
 
@@ -87,10 +94,12 @@ def _explain_status(error, model: str, where: str, said: str) -> LLMError:
     return LLMError("bad_request", f"{where} refused the request (status {status}): {said}")
 
 
-def _address(base_url: str | None, secret: str | None) -> str:
-    return _one_line(re.sub("//[^/]*@", "//", base_url or "the OpenAI API"), secret)
+def _address(base_url: str | None, secrets: Sequence[str]) -> str:
+    """Give the address without its user, its query, and what may be a key in its path."""
+    shown = re.sub(r"^([\w+.-]*://)?[^?#]*@", r"\1", base_url or "the OpenAI API")
+    return _one_line(re.sub(r"(?s)[?#].*", "", shown), base_url, secrets)
 
 
-def _one_line(text: str, secret: str | None) -> str:
-    hidden = text.replace(secret, "[key]") if len(secret or "") > 7 else text  # not "none", "ollama" and the like
+def _one_line(text: str, base_url: str | None, secrets: Sequence[str]) -> str:
+    hidden = without((*secrets, *_PATH_KEY.findall(base_url or "")), text)
     return " ".join(hidden.split())[:300]

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pickle
+import re
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -292,6 +294,37 @@ def test_an_address_that_is_none(server, url, fix):
     found = failure(model(server, base_url=url))
     assert found.reason == "unreachable"
     assert fix in str(found)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:1/v1?api-key={}",
+        "http://127.0.0.1:1/v1?a=b&key={}#{}",
+        "http://127.0.0.1:1/{}/v1",
+        "http://127.0.0.1:1/v1/{}",
+        "http://user:{}@127.0.0.1:1/v1",
+        "http://{}@127.0.0.1:1/v1",
+        "user:{}@127.0.0.1:1/v1",
+        "http://user:a/{}@127.0.0.1:1/v1",
+        "http://127.0.0.1:nonsense/v1?api-key={}",
+        "127.0.0.1:1/v1?api-key={}",
+    ],
+)
+@pytest.mark.parametrize("key", ["SECRETKEY1234567890", "sk-%21very-secret-0123"])
+def test_no_error_shows_a_key_of_the_address(url, key):
+    found = failure(LLM("m", base_url=url.format(*[key] * 2), max_retries=0))
+    assert found.reason == "unreachable"
+    assert not any(part in str(found) for part in (key, unquote(key)))
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 404, 429])
+def test_a_server_that_repeats_the_address_shows_no_key_of_it(server, status):
+    server.answer(status, error("no route for /part-0123456789abc/v1?api-key=in-query-1 of in-login-1"))
+    url = server.url.replace("//", "//user:in-login-1@").replace("/v1", "/part-0123456789abc/v1?api-key=in-query-1")
+    text = str(failure(model(server, base_url=url)))
+    assert "no route for /[key]/v1" in text
+    assert not re.search("part-0|in-query|in-login|user", text)
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "htp://x:y", "http://127.0.0.1:1"])
