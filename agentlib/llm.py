@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 SETTINGS = ("AGENTLIB_MODEL", "AGENTLIB_OMIT", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 
 ONE_CALL = Usage(calls=1)
-_ODD = (ValueError, RecursionError, ImportError)  # no JSON, JSON nested too deep, a proxy that needs a package
+# no JSON, JSON nested too deep, a proxy that needs a package, a certificate file that is missing or none
+_ODD = (ValueError, RecursionError, ImportError, OSError)
 
 
 @dataclass(frozen=True)
@@ -133,14 +134,24 @@ def _offline_app() -> Any:
 
 def read_settings() -> dict[str, str]:
     """Give the settings of `SETTINGS` that are set and not empty: the environment first, then the nearest `.env`."""
-    from dotenv import dotenv_values, find_dotenv
+    from dotenv import dotenv_values
 
-    path = find_dotenv(usecwd=True)
+    path = _env_file()
     try:
         found = {**dotenv_values(path), **os.environ}
     except (OSError, UnicodeDecodeError):
         raise LLMError("bad_settings", f"{path} cannot be read; it must be a text file in UTF-8") from None
     return {name: found[name].strip() for name in SETTINGS if (found.get(name) or "").strip()}
+
+
+def _env_file() -> str:
+    """Give the path of the nearest `.env`, or "" when there is none, or no working directory any more."""
+    from dotenv import find_dotenv
+
+    try:
+        return find_dotenv(usecwd=True)
+    except OSError:
+        return ""
 
 
 def _read(completion: Any) -> Reply:

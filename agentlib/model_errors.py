@@ -56,6 +56,8 @@ def explain(
             return LLMError("bad_request", "a message holds half a character (a lone surrogate), which cannot be sent")
         case json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
             return bad_reply("no JSON", base_url, secrets)
+        case OSError():
+            return LLMError("bad_settings", f"cannot prepare the connection: {said}; check SSL_CERT_FILE")
     if "api_key" in said:
         return LLMError("no_key", f"there is no key for {model!r}; set OPENAI_API_KEY in .env, {OFFLINE}")
     said = without_addresses(said, base_url)  # the address of a proxy may hold a key too

@@ -336,6 +336,17 @@ def test_a_proxy_that_does_not_work(monkeypatch, proxy):
     assert LLM().chat(HELLO).content  # the offline model takes no way out
 
 
+@pytest.mark.parametrize("content", [None, "", "no certificate"])
+def test_a_file_of_certificates_that_is_none(monkeypatch, tmp_path, content):
+    if content is not None:
+        (tmp_path / "certificates.pem").write_text(content, "utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificates.pem"))
+    found = failure(LLM("gpt-x", base_url="http://127.0.0.1:1/v1", api_key=KEY, max_retries=0))
+    assert found.reason == "bad_settings"
+    assert "check SSL_CERT_FILE" in str(found)
+    assert LLM().chat(HELLO).content  # the offline model needs none
+
+
 @pytest.mark.parametrize("key", ["sk-é", "sk-“quoted”", "sk-1\n2", "sk-1\r\nX: y", "sk 1", "sk-\x00", "sk-\ud800"])
 def test_a_key_that_cannot_be_one(server, key):
     server.answer(401, error("no"))
@@ -466,6 +477,17 @@ def test_an_env_file_that_is_no_text_is_one_line(tmp_path):
     (tmp_path / ".env").write_bytes("AGENTLIB_MODEL=x".encode("utf-16"))
     with pytest.raises(LLMError, match=r"\.env cannot be read; it must be a text file in UTF-8$"):
         LLM()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there the directory of a process cannot be deleted")
+def test_a_deleted_working_directory_has_no_env_file(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_text("AGENTLIB_MODEL=file\n", "utf-8")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert read_settings() == {"OPENAI_API_KEY": KEY}
+    assert LLM().chat(HELLO).content
 
 
 # -- the object
