@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
@@ -280,18 +281,35 @@ def test_a_reply_with_a_hole_is_shown_whole_beside_what_was_kept():
     assert texts == ["a<think>b</think>c", "ac", "ac"]
 
 
+def long_run(steps):
+    """Give the first states of a run that goes on and on."""
+    replies = [f'Thought: number {n}\nAction: search(query="{n}")' for n in range(steps // 2)]
+    return list(agent([*replies, "Final Answer: x"], max_iterations=1000).steps(GOAL))[:steps]
+
+
 def test_long_runs_stay_small(record_property):
     """The page grows with what is new in each step, not with the whole history."""
 
     def size(steps):
-        replies = [f'Thought: number {n}\nAction: search(query="{n}")' for n in range(steps // 2)]
-        states = list(agent([*replies, "Final Answer: x"], max_iterations=1000).steps(GOAL))
-        return len(as_html.page(Stepper(states[:steps])._runs, can_edit=True))
+        return len(as_html.page(Stepper(long_run(steps))._runs, can_edit=True))
 
     small, large = size(20), size(200)
     print(f"20 steps: {small:,} characters; 200 steps: {large:,}")
     assert large < 11 * small
     assert large < 200 * 2500
+
+
+def test_long_runs_stay_quick():
+    """Four times the states take about four times the processor, not sixteen times."""
+
+    def seconds(states):
+        begun = time.process_time()
+        as_html.page(Stepper(states)._runs, can_edit=True)
+        return time.process_time() - begun
+
+    small, large = (min(seconds(states) for _ in range(5)) for states in (long_run(200), long_run(800)))
+    print(f"200 states: {small:.3f} s; 800 states: {large:.3f} s")
+    assert large < 6 * small
 
 
 # -- what it does when a view asks

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..state import Answer, Evaluation, Event, Message, Observation, Problem, State, Status, Thought, ToolCall
-from .changes import common, new_events, new_messages, removed, reply_index, request
+from .changes import Change, common
 
 EDITABLE = {Thought: "thought", ToolCall: "action", Answer: "action", Observation: "observation"}
 DRAFT = "Action: "  # what the edit box holds where a reply had no action to start from
@@ -27,7 +27,7 @@ class Frame:
 
     `asked` counts the messages that the model was sent in this step (0 when it was not asked), and `known` those of
     them that it had been sent in its last request too. `added` are the messages that the step brought, with their
-    indices in the state; `removed` counts those that it took away.
+    indices in the state; `removed` counts those that it took away, and `replied` is the index of the model's reply.
     """
 
     number: int
@@ -38,6 +38,7 @@ class Frame:
     known: int
     added: tuple[tuple[int, Message], ...]
     removed: int
+    replied: int | None
     events: tuple[Event, ...]
 
     @property
@@ -88,7 +89,7 @@ class Frame:
     @property
     def reply(self) -> tuple[int, str] | None:
         """The index of the message that holds the reply of this step, and the whole reply as it came."""
-        index = reply_index(self.before, self.state)
+        index = self.replied
         if index is None:
             return None
         raws = (getattr(event, "raw", "") for event in self.events if event.message == index)
@@ -103,19 +104,21 @@ class Frame:
 def frame(states: Sequence[State], number: int) -> Frame:
     """Give the frame of one step of a run."""
     state, before = states[number], states[number - 1] if number else None
-    sent, events = request(before, state), new_events(before, state)
-    earlier = (request(states[i - 1], states[i]) for i in range(number - 1, 0, -1)) if sent is not None else ()
+    change = Change(before, state)
+    sent = change.request
+    earlier = (Change(states[i - 1], states[i]).request for i in range(number - 1, 0, -1)) if sent is not None else ()
     last = next((messages for messages in earlier if messages is not None), ())
     return Frame(
         number=number,
         before=before,
         state=state,
-        kind=_kind(before, state, events, sent),
+        kind=_kind(before, state, change.events, sent),
         asked=len(sent or ()),
         known=common(last, sent or ()),
-        added=new_messages(before, state),
-        removed=removed(before, state),
-        events=events,
+        added=change.messages,
+        removed=change.removed,
+        replied=change.reply,
+        events=change.events,
     )
 
 
