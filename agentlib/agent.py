@@ -72,6 +72,12 @@ class Agent:
         turn = Turn(message=len(state.messages), text=text)
         return state.add(self.turn(text), turn, goal=text, status=Status.RUNNING, reason="", iterations=0)
 
+    def resume(self, state: State) -> State:
+        """Give the running state of a stopped or interrupted one: nothing is dropped, and the iterations count anew."""
+        if state.status not in (Status.STOPPED, Status.INTERRUPTED):
+            raise ValueError(f"this state is {state.status}; only a stopped or interrupted one can be resumed")
+        return replace(state, status=Status.RUNNING, reason="", iterations=0)
+
     def fork(
         self, state: State, *, thought: str | None = None, action: str | None = None, observation: str | None = None
     ) -> State:

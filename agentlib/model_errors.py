@@ -82,7 +82,8 @@ def _explain_status(error, model: str, where: str, said: str) -> LLMError:
     if status == 402 or (status == 429 and "quota" in code + said):
         return LLMError("no_credit", f"the account at {where} has no credit left; add some, {OFFLINE}")
     if status == 429:
-        return LLMError("rate_limit", f"too many requests for {where}; wait, then fork or run again. It said: {said}")
+        fix = "wait, then run agent.resume(state)"
+        return LLMError("rate_limit", f"too many requests for {where}; {fix}. It said: {said}")
     if status == 413 or code == "context_length_exceeded" or (status == 400 and _TOO_LONG.search(said)):
         return LLMError("context_too_long", f"the messages do not fit the context of {model!r}: {said}")
     if code == "content_filter" or (status == 400 and _FILTERED.search(said)):

@@ -55,6 +55,9 @@ class SelfCheck(Agent):
     def say(self, state: State, text: str) -> State:
         return self.agent.say(state, text)
 
+    def resume(self, state: State) -> State:
+        return self.agent.resume(state)
+
     def fork(self, state: State, **changes: str | None) -> State:
         return _propose(self.agent.fork(state, **changes))
 

@@ -22,6 +22,7 @@ from agentlib import (
     ReAct,
     Reply,
     ScriptedLLM,
+    SelfCheck,
     State,
     Status,
     Thought,
@@ -212,6 +213,53 @@ def test_limits_count_within_a_turn():
     assert one.run(one.say(one.run("a"), "b")).answer == "A"
     one = agent(SILENT, SILENT, SILENT, FINAL, max_format_errors=2)
     assert one.run(one.say(one.run("a"), "b")).answer == "A"
+
+
+# -- going on after a stop
+
+
+def test_a_run_that_was_stopped_by_a_rate_limit_is_resumed_and_ends_as_if_undisturbed():
+    one = agent(SHOUT, LLMError("rate_limit", "wait"), COUNT, FINAL)
+    stopped = one.run("Loudly?")
+    resumed = one.resume(stopped)
+    assert (stopped.status, stopped.reason) == (Status.STOPPED, "rate_limit")
+    assert (resumed.status, resumed.reason, resumed.iterations) == (Status.RUNNING, "", 0)
+    assert (resumed.messages, resumed.events, resumed.usage) == (stopped.messages, stopped.events, stopped.usage)
+    last, undisturbed = one.run(resumed), run(SHOUT, COUNT, FINAL)[-1]
+    assert (last.answer, last.messages, last.usage) == (undisturbed.answer, undisturbed.messages, undisturbed.usage)
+    assert [kind for kind in kinds(last) if kind != "rate_limit"] == kinds(undisturbed)
+
+
+def test_a_resumed_run_has_its_iterations_anew():
+    one = agent(SHOUT, COUNT, SHOUT, FINAL, max_iterations=2)
+    stopped = one.run("Loudly?")
+    assert stopped.reason == "max_iterations"
+    last = one.run(one.resume(stopped))
+    assert (last.answer, last.iterations, last.usage.calls) == ("A", 2, 4)
+
+
+def test_an_interrupted_run_is_resumed():
+    interrupted = replace(run(SHOUT, FINAL)[2], status=Status.INTERRUPTED, reason="interrupted")
+    assert agent(FINAL).run(agent().resume(interrupted)).answer == "A"
+
+
+def test_a_checked_run_is_resumed_as_its_own_agent_does():
+    class Marking(ReAct):
+        def resume(self, state: State) -> State:
+            return replace(super().resume(state), reason="again")
+
+    checked = "Thought: so it is\nFinal Answer: supported"
+    replies = [SHOUT, LLMError("rate_limit", "wait"), FINAL, checked]
+    one = SelfCheck(Marking(ScriptedLLM(replies), [shout]))
+    resumed = one.resume(one.run("Loudly?"))
+    assert resumed.reason == "again"
+    assert one.run(resumed).answer == "A"
+
+
+@pytest.mark.parametrize("status", [Status.RUNNING, Status.WAITING, Status.DONE])
+def test_only_a_stopped_or_interrupted_state_is_resumed(status):
+    with pytest.raises(ValueError, match=f"this state is {status}; only a stopped or interrupted one can be resumed"):
+        agent().resume(State("g", status=status))
 
 
 # -- forks

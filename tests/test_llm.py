@@ -177,7 +177,7 @@ CASES = [
     ("not_allowed", 403, error("Country not supported", "unsupported_country_region_territory"), "key or region"),
     ("unknown_model", 404, error("The model `gpt-x` does not exist", "model_not_found"), "AGENTLIB_MODEL"),
     ("unknown_model", 404, b"<html>\n<body>Not Found</body>\n</html>", "OPENAI_BASE_URL"),
-    ("rate_limit", 429, error("Rate limit reached for gpt-x", "rate_limit_exceeded"), "wait"),
+    ("rate_limit", 429, error("Rate limit reached for gpt-x", "rate_limit_exceeded"), "run agent.resume(state)"),
     ("no_credit", 429, error("You exceeded your current quota", "insufficient_quota"), "credit"),
     ("no_credit", 402, error("Insufficient Balance"), "credit"),
     ("context_too_long", 400, error("it is at most 8192 tokens", "context_length_exceeded"), "8192"),
