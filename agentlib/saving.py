@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
 import typing
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
@@ -15,16 +16,20 @@ class StateError(Exception):
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file: the whole new one or, when that fails, the whole old one stays."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write a file: the whole new one or, when that fails, the whole old one stays. Links and permissions stay too."""
+    path = Path(os.path.realpath(path))
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    file = temporary.open("xb")  # with the permissions of any new file, which tempfile would not give
     try:
-        with os.fdopen(handle, "wb") as file:
+        with file:
+            if path.exists():
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink()
         raise
 
 

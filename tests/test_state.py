@@ -248,6 +248,37 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkey
     assert os.listdir(tmp_path) == ["state.json"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such permissions")
+@pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
+def test_a_saved_file_has_the_permissions_of_any_new_file_and_keeps_those_it_was_given(tmp_path, mask):
+    path = tmp_path / "state.json"
+    before = os.umask(mask)
+    try:
+        State("new").save(path)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+    for mode in (0o644, 0o600, 0o664):
+        path.chmod(mode)
+        State(f"{mode}").save(path)
+        assert path.stat().st_mode & 0o777 == mode
+        assert State.load(path).goal == f"{mode}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a link needs a privilege there")
+@pytest.mark.parametrize("exists", [True, False])
+def test_saving_through_a_link_writes_the_file_it_leads_to(tmp_path, exists):
+    (tmp_path / "kept").mkdir()
+    target, link = tmp_path / "kept" / "state.json", tmp_path / "link.json"
+    link.symlink_to(Path("kept") / "state.json")
+    if exists:
+        State("old").save(target)
+    State("new").save(link)
+    assert link.is_symlink()
+    assert State.load(target) == State("new")
+    assert os.listdir(tmp_path / "kept") == ["state.json"]
+
+
 SAVE_OVER_AND_OVER = """
 import sys
 from agentlib import Message, State
