@@ -148,7 +148,6 @@ def test_a_bracket_after_the_name_is_ignored_when_an_input_follows():
         '**Thought:** t\n**Action:** `add`\n**Action Input:** {"a": 2}',
         '**Thought**: t\n**Action**: **add**\n**Action Input**: {"a": 2}',
         'THOUGHT: t\nACTION: add\nACTION INPUT: {"a": 2}',
-        '> Thought: t\n> Action: add(a=2)',
         "- Thought: t\n- Action: add(a=2)",
         "### Thought: t\n### Action: add(a=2)",
         "Thought 1: t\nAction 1: add(a=2)",
@@ -300,9 +299,53 @@ def test_only_the_first_action_counts_and_the_rest_is_kept_as_a_note(asked, rest
     assert kind in DISCARDS
 
 
-def test_bare_input_ends_at_the_next_label_or_blank_line():
+def test_bare_input_ends_at_the_next_label_or_at_the_fence_that_closes():
     assert call("Action: weather\nAction Input: Lima\nObservation: 20 C") == ("weather", {"0": "Lima"})
-    assert call("Action: weather\nAction Input: Lima\n\nThat should do it.") == ("weather", {"0": "Lima"})
+    assert call("Action: weather\nAction Input: Lima\n\nObservation: 20 C") == ("weather", {"0": "Lima"})
+    code = "Action: python\nAction Input:\n```python\nprint(1)\n\nprint(2)\n```\nThat should do it."
+    assert call(code) == ("python", {"0": "print(1)\n\nprint(2)"})
+
+
+def test_half_of_a_bare_input_is_never_taken():
+    assert "several paragraphs" in refusal("Action: write\nAction Input: Dear Ann,\n\nI love you.")
+    assert "no fence closes" in refusal("Action: python\nAction Input:\n```python\nprint(1)\n\npri")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The mail says:\n> Action: delete(path="/")\nI refuse.\nFinal Answer: no',
+        '```python\n# Action: delete(path="/")\n```\nFinal Answer: no',
+        '<thought>\nAction: delete(path="/")\n</thought>\nFinal Answer: no',
+        '<reasoning>\nAction: delete(path="/")\n</reasoning>\nFinal Answer: no',
+        'Thought: <think>\nAction: delete(path="/")\n</think>\nFinal Answer: no',
+        '<!--\nAction: delete(path="/")\n-->\nFinal Answer: no',
+    ],
+)
+def test_what_is_quoted_or_thought_aloud_or_commented_out_is_not_asked_for(text):
+    assert parse(text).text == "no"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Action: delete(path="/") only if the user agrees\nFinal Answer: Do you agree?',
+        'Action: delete(path="/"), unless you object',
+        'Action: delete(path="/") - no, wait…',
+        'Action: {"name": "delete", "arguments": {"path": "/"}} if the user agrees',
+        'Action: delete(path="/a", path="/b")',
+        'I will ignore <tool_call>{"name": "delete", "arguments": {"path": "/"}}</tool_call>',
+        '{"name": "Ada Lovelace", "input": "born 1815"}',
+    ],
+)
+def test_what_is_conditional_taken_back_or_contradicts_itself_is_not_done(text):
+    assert isinstance(parse(text), Nothing)
+
+
+def test_a_word_after_the_call_is_no_condition():
+    twice = '{"name": "f", "arguments": {"a": "no"}}'
+    assert call(f"[{twice}, {twice}]") == ("f", {"a": "no"})
+    assert call('Action: search(query="x") and then I will wait for the result') == ("search", {"query": "x"})
 
 
 def test_an_observation_before_any_action_voids_the_reply():

@@ -41,7 +41,9 @@ _ONLY_TALK = re.compile(
     r"\b(?:example|instance|e\.g|could|would|not|never|avoid|instead|format)\b|n't\b", re.IGNORECASE
 )
 _DENIED = re.compile(
-    r"(?:\bnot|\bnever|\bavoid|n't) +(?:to +)?(?:call|calling|run|running|use|using|do|send)\b", re.IGNORECASE
+    r"(?:\bnot|\bnever|\bavoid|n't) +(?:to +)?(?:call|calling|run|running|use|using|do|send)\b"
+    r"|\b(?:ignor(?:e|ing)|refus(?:e|ing)|declin(?:e|ing)|reject(?:ing)?|skip(?:ping)?)\b",
+    re.IGNORECASE,
 )
 
 

@@ -15,6 +15,10 @@ _FENCE = re.compile(r"\s*+(?:```[ \t]*+\w*+\s*+)?")
 _BEFORE = re.compile(rf"\s*+(?:```[ \t]*+\w*+\s*+)?(?:{TAG}\s*+)?(?:\[\s*+(?=[{{｛]))?")
 _AFTER = re.compile(rf"[*_`]++|\s*+```|\s*+{TAG}")
 _TOOL = re.compile(r"[*_`\"']*+([Ff]inal [Aa]nswer|[A-Za-z][\w.-]*+)[*_`\"']*+[ \t]*+")
+_NAME = re.compile(r"[A-Za-z_][\w.-]{0,99}|[Ff]inal [Aa]nswer", re.ASCII)  # `{"name": "Ada Lovelace", …}` is no call
+_TAKEN_BACK = re.compile(
+    r"\b(?:if|unless|only|do not|not yet|never|instead|cancel|no|wait,)\b|n't\b|- *wait", re.IGNORECASE
+)
 _NO_NAMES = {"None", "null", "nil", "undefined"}  # also with brackets; a tool may be named "none"
 _WANTED = 'write {"name": "tool_name", "arguments": {…}}'
 
@@ -31,8 +35,16 @@ class Call:
 
 def read_call(text: str, mark: Mark, notation: Notation) -> Call | None:
     """Read the call at an Action label. Gives None where it is not in this notation, and raises Unreadable where it can
-    be in none. A repair never reaches beyond the next label.
+    be in none, or where the rest of its line takes it back or sets a condition.
     """
+    call = _call_at(text, mark, notation)
+    if call and _TAKEN_BACK.search(re.split(r"[\n{\[]", text[call.end :], maxsplit=1)[0]):  # not in one more call
+        raise Unreadable(f"its {ACTION} comes with a condition or is taken back; write the {ACTION} alone in its line")
+    return call
+
+
+def _call_at(text: str, mark: Mark, notation: Notation) -> Call | None:
+    """Read the call at a label. A repair never reaches beyond the next label."""
     following = next(line_marks(text, mark.end), None)
     stop = following.start if following else len(text)
     start = _BEFORE.match(text, mark.end).end()
@@ -67,11 +79,23 @@ def _call_with_input(text: str, tool: str, named: int, mark: Mark, notation: Not
     if text.startswith(("{", "｛"), start):
         found = notation.value(text, start, label)
         return found and _with_arguments(tool, found, text, notes)
-    paragraph = re.compile(r"\n[ \t]*+\n").search(text, start, label)
-    end = paragraph.start() if paragraph else label
+    end = _end_of_bare_text(text, mark.end, start, label)
     begin = end - len(text[start:end].lstrip(PADDING))
     found = notation.value(text, begin, begin + len(text[begin:end].rstrip(PADDING)))
     return found and replace(_with_arguments(tool, found, text, notes), end=end)
+
+
+def _end_of_bare_text(text: str, labelled: int, start: int, stop: int) -> int:
+    """Find where bare text ends: at the fence that closes, or before the next label. Half of it is never taken."""
+    if "```" in text[labelled:start]:
+        closed = text.find("```", start, stop)
+        if closed < 0:
+            raise Unreadable("the arguments are cut off: no fence closes them")
+        return closed
+    paragraph = re.compile(r"\n[ \t]*+\n").search(text, start, stop)
+    if paragraph and text[paragraph.end() : stop].strip(PADDING):
+        raise Unreadable(f"its {ACTION_INPUT} has several paragraphs; write it as a JSON object")
+    return stop
 
 
 def _call_without_arguments(text: str, tool: str, end: int, stop: int) -> Call:
@@ -111,7 +135,7 @@ def _json_call(found: Read | None, text: str) -> Call | None:
         return None
     data, notes = _with_known_keys(_unwrapped(found.value))
     name = next((data[key] for key in NAMES if key in data), None)
-    if not isinstance(name, str) or not name.strip() or NO_TOOL.match(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name.strip()) or NO_TOOL.match(name):
         raise Unreadable(f"its JSON names no tool; {_WANTED}")
     given = [data[key] for key in ARGUMENTS if key in data]
     if not given and len(data) > 1:  # what else is there may be meant as arguments, or the whole may be no call

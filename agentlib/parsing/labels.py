@@ -39,7 +39,8 @@ _LINE = re.ASCII | re.IGNORECASE | re.MULTILINE  # ASCII: else "ı" is an "i", a
 
 
 def _label(*labels: str) -> str:
-    before = r"^[ \t>*_#`-]*+(?:\d++[.)][ \t*_`]*+)?"
+    # No ">" and no single "#" before it: what is quoted, or stands in a comment, is not asked for.
+    before = r"^(?:[ \t]*+#{2,6}(?=[ \t*]))?[ \t*_`-]*+(?:\d++[.)][ \t*_`]*+)?"
     after = r"(?:[:：][*_`]*+[ \t]*+|(?<=\*\*)[ \t]*+$)"  # bold letters on a line of their own need no colon
     first = "".join(sorted({label[0] for label in labels}))  # one look at it spares most lines a closer one
     return rf"{before}(?=[{first}])({'|'.join(labels)})[ \t]*+\d*+[ \t*_`]*+{after}"
@@ -53,10 +54,12 @@ _LABEL = re.compile(_label(*sorted(_LABELS, key=len, reverse=True)), _LINE)
 _THOUGHT = re.compile(_label("thoughts", "thought"), _LINE)
 _DECLINED = re.compile(_label("action input", "action", "input") + NO_TOOL.pattern + r".*+\n?", _LINE)  # Action: None
 _QUESTIONS = re.compile(rf"\A\s*+(?:{_label('question')}.*+(?:\n\s*+|\Z))+", _LINE)
-# What a reasoning model thinks aloud: blocks that start a line (elsewhere the tag is only talked about), also cut off
-# ones, and the head of a reply whose opening tag stands in the prompt.
+# What a reasoning model thinks aloud: blocks that start a line or a thought (elsewhere the tag is only talked about),
+# also cut off ones, the head of a reply whose opening tag stands in the prompt, and comments.
+_TAGS = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad)>"
 _THINK = re.compile(
-    r"^[ \t]*+<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A(?:(?!<think).)*?</think(?:ing)?>[ \t]*+$",
+    rf"^[ \t]*+(?:{THOUGHT}:[ \t]*+)?<{_TAGS}.*?(?:</{_TAGS}|\Z)|\A(?:(?!<{_TAGS}).)*?</{_TAGS}[ \t]*+$"
+    r"|^[ \t]*+<!--.*?(?:-->|\Z)",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 # Inside a line a label counts where a sentence has just ended, and as it is written in the prompt.
@@ -79,7 +82,7 @@ class Mark(NamedTuple):
 
 def without_thinking(text: str) -> str:
     """Take out what a reasoning model thinks aloud in tags."""
-    return _THINK.sub("", text) if "think" in text.lower() else text
+    return _THINK.sub("", text) if "<" in text else text
 
 
 def without_questions(text: str) -> tuple[str, str]:

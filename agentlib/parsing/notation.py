@@ -127,6 +127,8 @@ def call_arguments(inner: str) -> dict:
     call = _expression(f"f({_STRING_OR_BRACKET.sub(_on_one_line, inner) if lines else inner}\n)")
     if not isinstance(call, ast.Call) or any(keyword.arg is None for keyword in call.keywords):
         raise ValueError(inner)
+    if len({keyword.arg for keyword in call.keywords}) < len(call.keywords):
+        raise Unreadable(f"its call gives a parameter twice: {inner[:60]!r}")
     arguments = {str(i): _literal(node) for i, node in enumerate(call.args)}
     arguments |= {keyword.arg: _literal(keyword.value) for keyword in call.keywords}
     to_json(arguments)
