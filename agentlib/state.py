@@ -82,9 +82,19 @@ class ToolCall(Event):
     raw: str
 
     def __str__(self) -> str:
-        arguments = [(key, json.dumps(value, ensure_ascii=False)) for key, value in json.loads(self.arguments).items()]
-        written = [value if key.isdecimal() else f"{key}={value}" for key, value in arguments]  # "0" is positional
-        return f"Action: {self.name}({', '.join(written)})"
+        return f"Action: {self.name}({_written(self.arguments)})"
+
+
+def _written(arguments: str) -> str:
+    """Give a call's arguments as call syntax, or as they are when they are no JSON object."""
+    try:
+        found = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    if not isinstance(found, dict):
+        return arguments
+    pairs = [(key, json.dumps(value, ensure_ascii=False)) for key, value in found.items()]
+    return ", ".join(value if key.isdecimal() else f"{key}={value}" for key, value in pairs)  # "0" is positional
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -157,6 +157,13 @@ def test_a_state_reads_as_a_story():
     )
 
 
+@pytest.mark.parametrize("arguments", ["[1]", "nope", "", "3", "null", '{"a": ', "[" * 100_000])
+def test_a_call_whose_arguments_are_no_object_shows_them_as_they_are(arguments):
+    call = ToolCall(message=0, id="c", name="shout", arguments=arguments, raw="")
+    assert str(call) == f"Action: shout({arguments})"
+    assert str(State("g", events=[call])).splitlines()[1] == str(call)
+
+
 # -- the answer, and the best so far
 
 
