@@ -358,6 +358,13 @@ def test_a_person_who_writes_no_action_gets_what_a_model_gets(action):
     assert (kinds(forked), forked.status, forked.events[0].edited) == (["format_error"], Status.RUNNING, True)
 
 
+def test_a_call_whose_action_was_made_unreadable_is_not_carried_out():
+    pending = run(SHOUT, FINAL)[1]
+    forked = agent().fork(pending, action="shout it")
+    assert (len(pending.pending), forked.pending) == (1, ())
+    assert kinds(agent(FINAL).run(forked)) == ["format_error", "Thought", "Answer"]
+
+
 @pytest.mark.parametrize(
     "reply",
     [
