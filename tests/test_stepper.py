@@ -415,6 +415,22 @@ def test_a_model_that_cannot_be_asked_is_one_line_and_the_trace_stays():
     assert len(shown.branches[1]) == 4
 
 
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_fork_that_fails_before_its_first_state_adds_no_run(step):
+    class Broken(ReAct):
+        def steps(self, start):
+            yield from ()
+            raise RuntimeError("out of order")
+
+    states = list(agent().steps(GOAL))[step:]
+    shown = Stepper(states, Broken(ScriptedLLM([]), [search]))
+    before = str(shown), html_of(shown)
+    field = {1: "thought", 2: "observation"}[step]
+    assert fork(shown, field, "x", 0) == "out of order"
+    assert shown.branches == (tuple(states),)
+    assert (str(shown), html_of(shown)) == before
+
+
 def test_a_stepper_needs_states():
     with pytest.raises(ValueError, match="no states"):
         Stepper([])

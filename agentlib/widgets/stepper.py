@@ -64,8 +64,9 @@ class Stepper:
         label = f"fork at step {step}"
         same = sum(other.label.split(" · ")[0] == label for other in self._runs)
         child = Run(f"{label} · {same + 1}" if same else label, parent.states[:step], run, step)
-        self._runs.append(child)
         for state in self.agent.steps(forked):
+            if all(other is not child for other in self._runs):  # only now: a run without states cannot be shown
+                self._runs.append(child)
             self._add(child, state)
         return child
 
