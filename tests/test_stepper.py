@@ -431,6 +431,34 @@ def test_a_fork_that_fails_before_its_first_state_adds_no_run(step):
     assert (str(shown), html_of(shown)) == before
 
 
+def leave(query: str) -> str:
+    """Leave.
+
+    Args:
+        query: how
+    """
+    sys.exit({"number": 3, "lines": "bye\nbye", "nothing": None}[query])
+
+
+@pytest.mark.parametrize(
+    ("how", "line"), [("number", "SystemExit 3"), ("lines", "SystemExit bye"), ("nothing", "SystemExit")]
+)
+def test_a_tool_that_exits_is_one_line(how, line):
+    shown = Stepper.live(ReAct(ScriptedLLM([f'Action: leave(query="{how}")']), [leave]), GOAL)
+    assert shown.receive({"next": {"run": 0, "shown": 1}}) == ""
+    assert shown.receive({"next": {"run": 0, "shown": 2}}) == line
+    assert len(shown.branches[0]) == 2
+
+
+def test_an_interrupt_gets_through():
+    class Interrupted(ReAct):
+        def step(self, state):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Stepper.live(Interrupted(ScriptedLLM([])), GOAL).receive({"next": {"run": 0, "shown": 1}})
+
+
 def test_a_stepper_needs_states():
     with pytest.raises(ValueError, match="no states"):
         Stepper([])

@@ -49,14 +49,16 @@ class Stepper:
     def receive(self, message: dict) -> str:
         """Do what a view asks for: a fork, or one more step. Gives one line when that did not end well, else ''.
 
-        The states are shown as they come. No exception leaves here: nobody could catch it, and a learner who mistyped
-        an action needs a sentence.
+        The states are shown as they come. No exception leaves here, save KeyboardInterrupt: nobody could catch it,
+        and a learner who mistyped an action, or whose tool calls sys.exit(), needs a sentence.
         """
         try:
             run = self._fork(**message["fork"]) if "fork" in message else self._advance(**message["next"])
+            return _complaint(run.states[-1])
+        except SystemExit as error:  # its text is often a bare number
+            return f"SystemExit {error}".strip().splitlines()[0]
         except Exception as error:
             return (str(error).strip() or type(error).__name__).splitlines()[0]
-        return _complaint(run.states[-1])
 
     def _fork(self, *, run: int, step: int, field: str, text: str) -> Run:
         parent = self._runs[run]
