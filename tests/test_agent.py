@@ -370,7 +370,7 @@ def test_a_call_whose_action_was_made_unreadable_is_not_carried_out():
     [
         SHOUT,
         'Thought: t\nAction: elsewhere("x", 2)',  # an unknown tool, whose parameters have no names
-        'Thought: t\nAction: {"name": "my tool", "arguments": {"no name": [1, null], "class": true}}',
+        'Thought: t\nAction: {"name": "my-tool", "arguments": {"no name": [1, null], "class": true}}',
         'Thought: t\nAction: shout\nAction Input: {"text": "a\\n\\"b\\" \\\\ Observation: ）\ud800"}',
         "Thought: t\nAction: shout[what's (up)]",
     ],
