@@ -1,0 +1,36 @@
+"""The files that a caller puts into the working directory: only plain relative paths, within the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .policy import Policy
+
+
+class InputError(ValueError):
+    """An input file that cannot be given to the code. The text says which and why."""
+
+
+def checked_files(files: Mapping[str, bytes | str], policy: Policy) -> dict[str, bytes]:
+    """Give the files as bytes (text as UTF-8), sorted by path. Raises InputError."""
+    given = {}
+    for path, content in sorted(files.items()):
+        _check_path(path)
+        if not isinstance(content, bytes | bytearray | memoryview | str):
+            raise InputError(f"the content of {path!r} is {type(content).__name__}; it must be bytes or text")
+        given[path] = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
+    total = sum(map(len, given.values()))
+    if total > policy.disk * 1_000_000:
+        raise InputError(f"the files hold {total:,} bytes, and the policy allows disk={policy.disk} MB")
+    if len(given) > policy.inodes:
+        raise InputError(f"there are {len(given)} files, and the policy allows inodes={policy.inodes}")
+    return given
+
+
+def _check_path(path: str) -> None:
+    """Refuse a path that is not plain, or could lead out of the working directory on any operating system."""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts) or any(sign in path for sign in '\\:\0\n'):
+        raise InputError(f"{path!r} is not a plain relative path, such as 'data/sales.csv'")
+    if any(len(part.encode("utf-8", "surrogatepass")) > 255 for part in parts) or len(parts) > 50:
+        raise InputError(f"the path {path[:60]!r}... is too long")
