@@ -6,9 +6,10 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, overload
 
+from .foreign import SchemaParameters
 from .schema import Parameters, ToolDefinitionError
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what the chat completions API accepts
@@ -17,13 +18,58 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what the chat completions API acce
 class Tool:
     """A function with a name, a description and a schema of its parameters. It can still be called as it was."""
 
-    def __init__(self, function: Callable, name: str | None = None, description: str | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable,
+        name: str | None = None,
+        description: str | None = None,
+        *,
+        writes: bool = False,
+        final: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        """Describe a function. `writes`: it changes something, so a person is asked first. `final`: its result is the
+        answer. `timeout`: seconds that a call may take. Raises ToolDefinitionError for what a model cannot be told."""
         self.function = function
         self.name = getattr(function, "__name__", "") if name is None else name
-        if not _NAME.fullmatch(self.name):
-            raise ToolDefinitionError(f"{self.name!r} cannot be a tool's name: use 1 to 64 of A-Z a-z 0-9 _ -")
-        _ = self._parameters  # raises here, where the tool is defined
+        self.writes, self.final, self.timeout = writes, final, timeout
+        self._given: dict | None = None
+        self._check()
         self.description = _summary(function) if description is None else description
+
+    @classmethod
+    def from_schema(
+        cls,
+        name: str,
+        description: str,
+        parameters: dict,
+        fn: Callable,
+        *,
+        writes: bool = False,
+        final: bool = False,
+        timeout: float | None = None,
+    ) -> Tool:
+        """Make a tool whose schema comes from elsewhere: an MCP server, an OpenAPI description, a benchmark.
+
+        `fn` is called with keyword arguments. Raises ToolDefinitionError for a schema that is none.
+        """
+        made = cls.__new__(cls)
+        made.function, made.name, made.description = fn, name, description
+        made.writes, made.final, made.timeout = writes, final, timeout
+        made._given = parameters
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        """Refuse, where the tool is defined, what would fail when it is offered or called."""
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise ToolDefinitionError(f"{self.name!r} cannot be a tool's name: use 1 to 64 of A-Z a-z 0-9 _ -")
+        is_time = isinstance(self.timeout, int | float) and self.timeout > 0
+        if self.timeout is not None and not is_time:
+            raise ToolDefinitionError(f"tool {self.name!r}: timeout is a number of seconds above 0, not {self.timeout!r}")
+        if not callable(self.function):
+            raise ToolDefinitionError(f"tool {self.name!r}: {self.function!r} cannot be called")
+        _ = self._parameters
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -40,12 +86,19 @@ class Tool:
 
     @cached_property
     def _parameters(self) -> Parameters:
+        if self._given is not None:
+            return SchemaParameters(self._given, self.name)
         return Parameters(self.function, self.name)
 
     @property
     def parameters(self) -> dict:
         """The JSON Schema of the arguments: always an object."""
         return self._parameters.schema
+
+    def to_wire(self) -> dict:
+        """Give the tool as a request to the chat completions API holds it, in its list of `tools`."""
+        described = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {"type": "function", "function": described}
 
     @property
     def signature(self) -> str:
@@ -57,9 +110,24 @@ class Tool:
         return self._parameters.bind(arguments)
 
 
-def tool(function: Callable) -> Tool:
-    """Make a function a tool: `@tool` above its definition."""
-    return Tool(function)
+@overload
+def tool(function: Callable) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    writes: bool = False,
+    final: bool = False,
+    timeout: float | None = None,
+) -> Callable[[Callable], Tool]: ...
+
+
+def tool(function: Callable | None = None, **options: Any) -> Any:
+    """Make a function a tool: `@tool` above its definition, or with Tool's options `@tool(writes=True, timeout=5.0)`."""
+    return partial(Tool, **options) if function is None else Tool(function, **options)
 
 
 def _found(function: Callable) -> Any:
