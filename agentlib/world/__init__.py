@@ -1,7 +1,8 @@
-"""The small world that the lessons' tools look into: an encyclopedia, weather and a calculator."""
+"""The small world that the lessons' tools look into: an encyclopedia, weather, a calculator and a shop's orders."""
 
 from .calculator import calculator
 from .encyclopedia import search
+from .orders import Orders
 from .weather import weather
 
-__all__ = ["calculator", "search", "weather"]
+__all__ = ["Orders", "calculator", "search", "weather"]

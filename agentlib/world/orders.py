@@ -55,7 +55,7 @@ class Orders:
             name = self._customer(customer)
             found = self.query("SELECT id, status FROM orders WHERE customer = ? AND status = coalesce(?, status)"
                                " ORDER BY id", name, status)
-            lines = [f"{order} {state}: {self._items(order)}, paid {euros(self._paid(order))}" for order, state in found]
+            lines = [f"{order} {now}: {self._items(order)}, paid {euros(self._paid(order))}" for order, now in found]
         return "\n".join(lines) or f"{name} has no orders" + (f" that are {status}." if status else ".")
 
     def lookup_order(self, order_id: str) -> str:
