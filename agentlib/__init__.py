@@ -12,8 +12,11 @@ _HOMES = {
     "LLM": "llm",
     "Agent": "agent",
     "Answer": "state",
+    "Call": "state",
     "ContextBudget": "guards",
+    "Decision": "state",
     "Evaluation": "state",
+    "FunctionCalling": "function_calling",
     "GoalReminder": "guards",
     "LLMError": "llm",
     "LoopGuard": "guards",
@@ -35,9 +38,11 @@ _HOMES = {
     "Thought": "state",
     "Tool": "tools",
     "ToolCall": "state",
+    "ToolDefinitionError": "tools",
     "Toolbox": "tools",
     "Turn": "state",
     "Usage": "state",
+    "run_agent": "function_calling",
     "tool": "tools",
 }
 

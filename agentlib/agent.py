@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import takewhile
 
-from .llm import LLMError
-from .state import Message, Observation, State, Status, Turn
-from .tools import Tool, Toolbox
+from . import approval
+from .llm import LLMError, Reply
+from .state import Answer, Message, Observation, Problem, State, Status, ToolCall, Turn
+from .tools import INTERRUPTED, NOT_EXECUTED, Outcome, Tool, Toolbox
 
 Guard = Callable[[State], State]
+
+UNREADABLE = ("format_error", "empty_reply", "cut_off_calls")
 
 
 class Agent:
     """Settings of an agent. `max_iterations` limits the model calls of one user turn, `max_format_errors` how many
-    unreadable replies in a row are sent back. Guards run before the model is asked; each is a function of the state.
+    unreadable replies in a row are sent back, `max_parallel` how many calls of one reply run at once. Guards run before
+    the model is asked; each is a function of the state.
     """
 
     def __init__(
@@ -29,12 +34,14 @@ class Agent:
         *,
         max_iterations: int = 10,
         max_format_errors: int = 3,
+        max_parallel: int = 8,
         guards: Iterable[Guard] = (),
     ) -> None:
         self.llm = llm
         self.toolbox = Toolbox(tools)
         self.max_iterations = max_iterations
         self.max_format_errors = max_format_errors
+        self.max_parallel = max_parallel
         self.guards = tuple(guards)
 
     # -- the loop
@@ -65,6 +72,29 @@ class Agent:
         (last,) = deque(self.steps(start), maxlen=1)
         return last
 
+    def think(self, state: State) -> State:
+        """Ask the model once and read its reply. May raise LLMError."""
+        reply = self.ask(state)
+        state = replace(state, iterations=state.iterations + 1, usage=state.usage + reply.usage)
+        if reply.finish_reason == "content_filter":
+            return state.stop("content_filter", "the provider's filter withheld the reply; reword the question")
+        return self.read(state, reply)
+
+    def act(self, state: State) -> State:
+        """Carry out the pending calls up to the first that writes. That one waits for approval, and runs alone."""
+        calls = self.toolbox.stage(state.pending)
+        if self.toolbox.must_wait(calls[0]) and calls[0] not in state.approved:
+            return replace(state, status=Status.WAITING, reason=approval.REASON)
+        alone = len(_replied(state, calls[0])) == 1
+        outcomes = self.toolbox.run_all(calls, self.max_parallel, alone)
+        for outcome in outcomes:
+            state = self.observe(state, outcome)
+        if any(outcome.kind in INTERRUPTED for outcome in outcomes):
+            return self._interrupt(state)
+        return self._ended_by(calls[0], state) if alone else state
+
+    # -- what a person does
+
     def say(self, state: State, text: str) -> State:
         """Continue a conversation: a finished state and a new user turn give a state that runs."""
         if state.status in (Status.RUNNING, Status.WAITING):
@@ -91,14 +121,26 @@ class Agent:
             event = next((e for e in reversed(state.events) if isinstance(e, Observation) and e.message > turn), None)
             if event is None:
                 raise ValueError("this state holds no observation to change; fork a later one")
-            call = next(e for e in reversed(state.events) if getattr(e, "id", None) == event.call_id)
-            return self.observe(replace(_before(state, event.message), pending=(call,)), observation, edited=True)
+            open_again = replace(_before(state, event.message), pending=_from(state, event.call_id))
+            return self.observe(open_again, Outcome(observation), edited=True)
         if observation is not None or (thought is None and action is None):
             raise ValueError("fork takes an observation, or a thought, an action or both")
         index = max((i for i, message in enumerate(state.messages) if message.role == "assistant"), default=-1)
         if index <= turn:
             raise ValueError("this state holds no reply of the model to change; fork a later one")
         return self.read(_before(state, index), self.rewrite(state, index, thought, action), edited=True)
+
+    def approve(self, state: State, call_id: str | None = None) -> State:
+        """Let the waiting call run, as it stands. Once it is decided, a second word on it changes nothing."""
+        return approval.approve(state, call_id)
+
+    def reject(self, state: State, call_id: str | None = None, reason: str = "") -> State:
+        """Answer the waiting call with a refusal, so that the model can do something else."""
+        return approval.reject(self, state, call_id, reason)
+
+    def edit(self, state: State, call_id: str | None = None, *, arguments: str | dict) -> State:
+        """Give the waiting call other arguments; it waits again, as it is now. Raises ValueError when they do not fit."""
+        return approval.edit(self, state, call_id, arguments)
 
     # -- what a strategy says
 
@@ -110,25 +152,45 @@ class Agent:
         """Give the message of a new user turn."""
         raise NotImplementedError
 
-    def think(self, state: State) -> State:
-        """Ask the model once and read its reply. May raise LLMError."""
+    def ask(self, state: State) -> Reply:
+        """Send the messages to the model. May raise LLMError."""
         raise NotImplementedError
 
-    def act(self, state: State) -> State:
-        """Carry out what is pending."""
-        raise NotImplementedError
-
-    def read(self, state: State, reply: str, *, edited: bool = False) -> State:
+    def read(self, state: State, reply: Reply, *, edited: bool = False) -> State:
         """Add a reply of the model: its message, the events read from it, and what is pending now."""
         raise NotImplementedError
 
-    def observe(self, state: State, text: str, *, is_error: bool = False, edited: bool = False) -> State:
-        """Add the result of the first pending call."""
+    def result(self, call: ToolCall, text: str) -> Message:
+        """Give the message that answers a call."""
         raise NotImplementedError
 
-    def rewrite(self, state: State, index: int, thought: str | None, action: str | None) -> str:
+    def rewrite(self, state: State, index: int, thought: str | None, action: str | None) -> Reply:
         """Give the reply at `index` with another thought or action, as the model would have written it."""
         raise NotImplementedError
+
+    def with_call(self, state: State, call: ToolCall, other: ToolCall) -> Message:
+        """Give the message that asked for `call`, asking for `other` instead."""
+        raise NotImplementedError
+
+    # -- what strategies share
+
+    def observe(self, state: State, outcome: Outcome, *, edited: bool = False) -> State:
+        """Add the result of the first pending call."""
+        call, *rest = state.pending
+        at = {"message": len(state.messages)}
+        event = Observation(call_id=call.id, text=outcome.text, kind=outcome.kind, edited=edited, **at)
+        repairs = [Problem(kind="repaired_arguments", text="; ".join(outcome.repairs), **at)] if outcome.repairs else []
+        approved = [each for each in state.approved if each != call]
+        return state.add(self.result(call, outcome.text), event, *repairs, pending=rest, approved=approved)
+
+    def send_back(self, state: State, reply: Message, problem: Problem, hint: str) -> State:
+        """Add a reply that could not be read, and tell the model; stop after so many in a row."""
+        state = state.add(reply, problem).add(Message("user", hint))
+        since_read = takewhile(lambda event: not isinstance(event, ToolCall | Answer), reversed(state.this_turn))
+        in_a_row = sum(isinstance(event, Problem) and event.kind in UNREADABLE for event in since_read)
+        if in_a_row >= self.max_format_errors:
+            return replace(state, status=Status.STOPPED, reason=problem.kind)
+        return state
 
     # -- limits and interrupts
 
@@ -146,8 +208,29 @@ class Agent:
 
     def _interrupt(self, state: State) -> State:
         while state.pending:
-            state = self.observe(state, "Error: interrupted before a result came", is_error=True)
+            state = self.observe(state, NOT_EXECUTED)
         return replace(state, status=Status.INTERRUPTED, reason="interrupted")
+
+    def _ended_by(self, call: ToolCall, state: State) -> State:
+        """End the run when the call was to a final tool and went well: its result is the answer."""
+        tool, last = self.toolbox.tools.get(call.name), state.events[-1]
+        result = next(event for event in reversed(state.events) if isinstance(event, Observation))
+        if tool is None or not tool.final or result.is_error:
+            return state
+        answer = Answer(message=result.message, text=result.text, raw=result.text, edited=last.edited)
+        return replace(state, events=(*state.events, answer), status=Status.DONE, reason="final_answer")
+
+
+def _replied(state: State, call: ToolCall) -> list[ToolCall]:
+    """Give the calls of the reply that asked for `call`."""
+    return [event for event in state.events if isinstance(event, ToolCall) and event.message == call.message]
+
+
+def _from(state: State, call_id: str) -> list[ToolCall]:
+    """Give a call and those that come after it in its reply: they have no result yet when it has none."""
+    call = next(event for event in reversed(state.events) if isinstance(event, ToolCall) and event.id == call_id)
+    calls = _replied(state, call)
+    return calls[calls.index(call) :]
 
 
 def _before(state: State, index: int) -> State:
@@ -157,6 +240,7 @@ def _before(state: State, index: int) -> State:
         messages=state.messages[:index],
         events=tuple(event for event in state.events if event.message < index),
         pending=(),
+        approved=(),
         status=Status.RUNNING,
         reason="",
     )

@@ -7,6 +7,7 @@ then from the nearest `.env` at or above the working directory.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .model_errors import LLMError, bad_reply, explain
 from .secrecy import keys_in
-from .state import Message, Usage
+from .state import Call, Message, Usage
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -29,15 +30,17 @@ _ODD = (ValueError, RecursionError, ImportError, OSError)
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply of a model. `finish_reason` is stop, length or content_filter, as the server said it."""
+    """One reply of a model. `finish_reason` is stop, length, tool_calls or content_filter, as the server said it; it
+    does not always agree with whether there are `tool_calls`, which are as the model wrote them, unchecked."""
 
     content: str
     finish_reason: str = "stop"
     usage: Usage = ONE_CALL
+    tool_calls: tuple[Call, ...] = ()
 
     @property
     def message(self) -> Message:
-        return Message("assistant", self.content)
+        return Message("assistant", self.content, self.tool_calls)
 
 
 class LLM:
@@ -74,12 +77,14 @@ class LLM:
     def __repr__(self) -> str:
         return f"LLM({self.model!r})"  # never the key
 
-    def chat(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> Reply:
-        """Ask the model once. Raises LLMError, whose text says what to change."""
+    def chat(
+        self, messages: Iterable[Message | Mapping], *, tools: Sequence[dict] = (), stop: Sequence[str] = ()
+    ) -> Reply:
+        """Ask the model once; `tools` are as the API has them. Raises LLMError, whose text says what to change."""
         import httpx2
         import openai
 
-        body = self.request(messages, stop=stop)
+        body = self.request(messages, tools=tools, stop=stop)
         try:
             # `chat.completions.create` walks the whole request on every call, which grows with the history; the
             # client's own `post` sends the same body and does not. As `object` the reply stays plain JSON.
@@ -92,9 +97,12 @@ class LLM:
         except (TypeError, KeyError, IndexError, AttributeError, ValueError, OverflowError):
             raise bad_reply(completion, self.base_url, self.secrets) from None
 
-    def request(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> dict:
+    def request(
+        self, messages: Iterable[Message | Mapping], *, tools: Sequence[dict] = (), stop: Sequence[str] = ()
+    ) -> dict:
         """Give the body of the request, as it is sent."""
-        body = {"model": self.model, "messages": to_wire(messages), "stop": list(stop) or None} | self._options
+        lists = {"tools": list(tools) or None, "stop": list(stop) or None}  # the API refuses empty ones
+        body = {"model": self.model, "messages": to_wire(messages)} | lists | self._options
         return {key: value for key, value in body.items() if value is not None and key not in self._omit}
 
     @property
@@ -158,7 +166,18 @@ def _read(completion: Any) -> Reply:
     """Give the Reply of a completion. Servers that are not quite OpenAI's leave out all but the text."""
     choice, usage = completion["choices"][0], completion.get("usage") or {}
     tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
-    return Reply(_text(choice["message"].get("content")), str(choice.get("finish_reason") or "stop"), Usage(1, *tokens))
+    message, reason = choice["message"], str(choice.get("finish_reason") or "stop")
+    content = _text(message.get("content")) or _text(message.get("refusal"))
+    return Reply(content, reason, Usage(1, *tokens), tuple(map(_call, message.get("tool_calls") or ())))
+
+
+def _call(call: Any) -> Call:
+    """Read one call. Some servers leave out the id, or send the arguments as an object instead of its text."""
+    name, arguments = call["function"]["name"], call["function"].get("arguments")
+    if not isinstance(name, str):
+        raise TypeError(name)
+    written = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
+    return Call(str(call.get("id") or ""), name, written)
 
 
 def _text(content: Any) -> str:
@@ -183,8 +202,11 @@ class ScriptedLLM:
         self.replies = tuple(replies)
         self.requests: list[dict] = []
 
-    def chat(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> Reply:
-        self.requests.append({"messages": to_wire(messages), "stop": list(stop)})
+    def chat(
+        self, messages: Iterable[Message | Mapping], *, tools: Sequence[dict] = (), stop: Sequence[str] = ()
+    ) -> Reply:
+        offered = {"tools": list(tools)} if tools else {}
+        self.requests.append({"messages": to_wire(messages), "stop": list(stop)} | offered)
         if len(self.requests) > len(self.replies):
             raise ScriptError(f"the script holds {len(self.replies)} replies, and was asked for one more")
         reply = self.replies[len(self.requests) - 1]

@@ -58,6 +58,15 @@ class SelfCheck(Agent):
     def resume(self, state: State) -> State:
         return self.agent.resume(state)
 
+    def approve(self, state: State, call_id: str | None = None) -> State:
+        return self.agent.approve(state, call_id)
+
+    def reject(self, state: State, call_id: str | None = None, reason: str = "") -> State:
+        return self.agent.reject(state, call_id, reason)
+
+    def edit(self, state: State, call_id: str | None = None, *, arguments: str | dict) -> State:
+        return self.agent.edit(state, call_id, arguments=arguments)
+
     def fork(self, state: State, **changes: str | None) -> State:
         return _propose(self.agent.fork(state, **changes))
 

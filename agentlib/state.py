@@ -12,10 +12,13 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
 
+from .events import CUT, Answer, Decision, Evaluation, Event, Observation, Problem, Thought, ToolCall, Turn
 from .saving import StateError, checked, decode, encode, write_atomically
 
-VERSION = 1
-CUT = -1
+__all__ = ["CUT", "Answer", "Call", "Decision", "Evaluation", "Event", "Message", "Observation", "Problem", "State",
+           "StateError", "Status", "Thought", "ToolCall", "Turn", "Usage"]
+
+VERSION = 2
 
 
 class Status(StrEnum):
@@ -41,120 +44,36 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Message:
-    """One message exactly as the model sees it. `role` is system, user or assistant."""
-
-    role: str
-    content: str
-
-    def to_wire(self) -> dict:
-        """Give the JSON object of the chat completions API."""
-        return {"role": self.role, "content": self.content}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """What a person reads of a run. `message` is the index in `State.messages` of the message it was read from, or
-    CUT when that message is no longer there."""
-
-    message: int
-    edited: bool = False  # a person wrote it, by a fork
-
-
-@dataclass(frozen=True, kw_only=True)
-class Thought(Event):
-    """What the model wrote before it acted or answered. `raw` is its whole reply, what was discarded too."""
-
-    text: str
-    raw: str
-
-    def __str__(self) -> str:
-        return f"Thought: {self.text}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ToolCall(Event):
-    """A call that the model asks for. `arguments` is the text of a JSON object, as in the API."""
+class Call:
+    """A call as it stands in a message. `arguments` is text; the API takes any, this project sends a JSON object."""
 
     id: str
     name: str
     arguments: str
-    raw: str
 
-    def __str__(self) -> str:
-        return f"Action: {self.name}({_written(self.arguments)})"
-
-
-def _written(arguments: str) -> str:
-    """Give a call's arguments as call syntax, or as they are when they are no JSON object."""
-    try:
-        found = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-    if not isinstance(found, dict):
-        return arguments
-    pairs = [(key, json.dumps(value, ensure_ascii=False)) for key, value in found.items()]
-    return ", ".join(value if key.isdecimal() else f"{key}={value}" for key, value in pairs)  # "0" is positional
+    def to_wire(self) -> dict:
+        """Give the JSON object of the chat completions API."""
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Observation(Event):
-    """The whole result of a call; the message may hold a shortened one."""
+@dataclass(frozen=True)
+class Message:
+    """One message exactly as the model sees it. `role` is system, user, assistant or tool.
 
-    call_id: str
-    text: str
-    is_error: bool = False
+    A reply may carry calls; a tool's message says which call it answers.
+    """
 
-    def __str__(self) -> str:
-        return f"Observation: {self.text}"
+    role: str
+    content: str
+    tool_calls: tuple[Call, ...] = ()
+    tool_call_id: str = ""
 
-
-@dataclass(frozen=True, kw_only=True)
-class Answer(Event):
-    """The final answer."""
-
-    text: str
-    raw: str
-
-    def __str__(self) -> str:
-        return f"Final Answer: {self.text}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Problem(Event):
-    """Something that went wrong and was dealt with: a reply that has no action, text cut off, a limit reached."""
-
-    kind: str
-    text: str
-    raw: str = ""
-
-    def __str__(self) -> str:
-        return f"Problem ({self.kind}): {self.text}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Turn(Event):
-    """The user's next turn. What stands after it belongs to it; the first turn, the goal, has no event."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return f"Turn: {self.text}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evaluation(Event):
-    """A judgement on the answer in `message`. `kind` says whose, such as self_check; `verdict` is a word or two, and
-    unknown when none could be read. Where a model judged, `asked` is what it was sent and `raw` its whole reply."""
-
-    kind: str
-    verdict: str
-    text: str
-    asked: str = ""
-    raw: str = ""
-
-    def __str__(self) -> str:
-        return f"Evaluation ({self.kind}): {self.verdict}{': ' * bool(self.text)}{self.text}"
+    def to_wire(self) -> dict:
+        """Give the JSON object of the chat completions API."""
+        wire = {"role": self.role, "content": self.content}
+        if self.tool_calls:
+            wire["tool_calls"] = [call.to_wire() for call in self.tool_calls]
+        return wire | {"tool_call_id": self.tool_call_id} if self.tool_call_id else wire
 
 
 @dataclass(frozen=True)
@@ -162,20 +81,22 @@ class State:
     """A run at one moment.
 
     `iterations` counts the model calls since the last user turn; `usage` counts everything. `pending` holds the calls
-    that the model asked for and that have not been carried out.
+    that the model asked for and that have no result yet, in their order; `approved` those of them that a person let
+    run. A state that waits (reason `approval`) waits for a decision on the first pending call.
     """
 
     goal: str
     messages: tuple[Message, ...] = ()
     events: tuple[Event, ...] = ()
     pending: tuple[ToolCall, ...] = ()
+    approved: tuple[ToolCall, ...] = ()
     status: Status = Status.RUNNING
     reason: str = ""
     iterations: int = 0
     usage: Usage = Usage()
 
     def __post_init__(self) -> None:
-        for name in ("messages", "events", "pending"):  # a list handed in would stay open to change
+        for name in ("messages", "events", "pending", "approved"):  # a list handed in would stay open to change
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def __str__(self) -> str:
@@ -213,6 +134,15 @@ class State:
         problem = Problem(message=len(self.messages) - 1, kind=reason, text=text)
         return replace(self, events=(*self.events, problem), status=Status.STOPPED, reason=reason)
 
+    def taken_up(self) -> State:
+        """Give the state as it may go on after a load."""
+        if not self.approved:
+            return self
+        text = "it was approved, and has no result: it may have run before this state was saved. Look before you approve"
+        events = [Problem(message=call.message, kind="unrecorded_write", text=text) for call in self.approved]
+        waiting = {"status": Status.WAITING, "reason": "approval"}
+        return replace(self, events=(*self.events, *events), approved=(), **waiting)
+
     def save(self, path: str | os.PathLike) -> None:
         """Write the state to a JSON file: the whole new file or, when that fails, the whole old one."""
         text = json.dumps({"agentlib": VERSION, "state": encode(self)}, ensure_ascii=False, indent=1)
@@ -220,12 +150,16 @@ class State:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> State:
-        """Read a saved state, of the class that was saved. Raises `StateError` when the file is not one."""
+        """Read a saved state, of the class that was saved. Raises `StateError` when the file is not one.
+
+        A call that writes and was approved, but has no result, may have run before the state was lost. It waits for
+        approval again, so that nothing is written twice.
+        """
         try:
             data = checked(json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass")), dict)
             if data.get("agentlib") != VERSION:
                 raise StateError(f"it was saved in version {data.get('agentlib')!r}; this is version {VERSION}")
-            return decode(data.get("state"), cls)
+            return decode(data.get("state"), cls).taken_up()
         except OSError as error:
             raise StateError(f"cannot read {path}: {error.strerror or error}") from error
         except (StateError, ValueError, RecursionError) as error:

@@ -29,6 +29,7 @@ from agentlib import (
     ToolCall,
     Usage,
 )
+from agentlib.tools.toolbox import CANCELLED
 
 ROOT = Path(__file__).parents[1]
 
@@ -490,7 +491,7 @@ def test_an_interrupt_in_a_tool_ends_the_run_with_every_call_answered():
     assert (last.status, last.reason, last.pending) == (Status.INTERRUPTED, "interrupted", ())
     assert last.events == (
         *before.events,
-        Observation(message=3, call_id="call_1", text="Error: interrupted before a result came", is_error=True),
+        Observation(message=3, call_id="call_1", text=CANCELLED.text, kind="cancelled"),
     )
     assert [message.role for message in last.messages] == ["system", "user", "assistant", "user"]
     assert agent(FINAL).run(agent().say(last, "Again?")).answer == "A"
@@ -524,16 +525,15 @@ def test_a_strategy_says_how_to_open_think_and_act():
         def turn(self, text):
             return Message("user", text)
 
-        def think(self, state):
-            reply = self.llm.chat(state.messages)
-            return self.read(replace(state, iterations=state.iterations + 1), reply.content)
+        def ask(self, state):
+            return self.llm.chat(state.messages)
 
         def read(self, state, reply, *, edited=False):
-            event = Answer(message=len(state.messages), text=reply, raw=reply, edited=edited)
-            return state.add(Message("assistant", reply), event, status=Status.DONE, reason="final_answer")
+            event = Answer(message=len(state.messages), text=reply.content, raw=reply.content, edited=edited)
+            return state.add(reply.message, event, status=Status.DONE, reason="final_answer")
 
         def rewrite(self, state, index, thought, action):
-            return thought or action
+            return Reply(thought or action)
 
     echo = Echo(ScriptedLLM(["hello"]))
     last = echo.run("hi")

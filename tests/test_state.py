@@ -180,7 +180,7 @@ def test_the_best_so_far_is_the_last_finding_else_the_last_thought():
     state = state.add(Message("assistant", ""), Thought(message=1, text="maybe 4", raw=""))
     assert state.best_so_far == "maybe 4"
     state = state.add(Message("user", ""), Observation(message=2, call_id="c", text="it is 5"))
-    state = state.add(Message("user", ""), Observation(message=3, call_id="d", text="Error: no", is_error=True))
+    state = state.add(Message("user", ""), Observation(message=3, call_id="d", text="Error: no", kind="tool_error"))
     assert state.best_so_far == "it is 5"
 
 
@@ -192,7 +192,7 @@ CALLS = st.builds(ToolCall, id=TEXT, name=TEXT, arguments=TEXT, raw=TEXT, **ORIG
 EVENTS = st.one_of(
     CALLS,
     st.builds(Thought, text=TEXT, raw=TEXT, **ORIGIN),
-    st.builds(Observation, call_id=TEXT, text=TEXT, is_error=st.booleans(), **ORIGIN),
+    st.builds(Observation, call_id=TEXT, text=TEXT, kind=st.sampled_from(["ok", "tool_error"]), **ORIGIN),
     st.builds(Answer, text=TEXT, raw=TEXT, **ORIGIN),
     st.builds(Problem, kind=TEXT, text=TEXT, raw=TEXT, **ORIGIN),
     st.builds(Turn, text=TEXT, **ORIGIN),
@@ -239,7 +239,7 @@ def test_the_same_state_is_the_same_file(tmp_path):
     states()[-1].save(tmp_path / "a.json")
     states()[-1].save(str(tmp_path / "b.json"))
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["agentlib"] == 1
+    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["agentlib"] == 2
 
 
 def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
@@ -321,10 +321,11 @@ def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path):
 def saved(**changes) -> dict:
     """Give the JSON of a saved state with some fields changed; a value of `...` takes a field away."""
     state = {
-        "type": "State", "goal": "g", "messages": [], "events": [], "pending": [], "status": "running", "reason": "",
+        "type": "State", "goal": "g", "messages": [], "events": [], "pending": [], "approved": [],
+        "status": "running", "reason": "",
         "iterations": 0, "usage": {"type": "Usage", "calls": 0, "prompt_tokens": 0, "completion_tokens": 0},
     }  # fmt: skip
-    return {"agentlib": 1, "state": {key: value for key, value in (state | changes).items() if value is not ...}}
+    return {"agentlib": 2, "state": {key: value for key, value in (state | changes).items() if value is not ...}}
 
 
 def event(**changes) -> dict:
@@ -341,12 +342,12 @@ def event(**changes) -> dict:
         ("[" * 100_000, "recursion"),
         ("[]", "stands where a dict belongs"),
         ("3", "stands where a dict belongs"),
-        ("{}", "it was saved in version None; this is version 1"),
-        (json.dumps({"agentlib": 1}), "'None' stands where a dict belongs"),
-        (json.dumps(saved() | {"agentlib": 2}), "it was saved in version 2; this is version 1"),
-        (json.dumps(saved() | {"agentlib": "1"}), "it was saved in version '1'; this is version 1"),
-        (json.dumps({"agentlib": 1, "state": []}), "'[]' stands where a dict belongs"),
-        (json.dumps({"agentlib": 1, "state": {}}), "None stands where a State belongs"),
+        ("{}", "it was saved in version None; this is version 2"),
+        (json.dumps({"agentlib": 2}), "'None' stands where a dict belongs"),
+        (json.dumps(saved() | {"agentlib": 1}), "it was saved in version 1; this is version 2"),
+        (json.dumps(saved() | {"agentlib": "1"}), "it was saved in version '1'; this is version 2"),
+        (json.dumps({"agentlib": 2, "state": []}), "'[]' stands where a dict belongs"),
+        (json.dumps({"agentlib": 2, "state": {}}), "None stands where a State belongs"),
         (json.dumps(saved(type="Stately")), "'Stately' stands where a State belongs"),
         (json.dumps(saved(type="Thought")), "'Thought' stands where a State belongs"),
         (json.dumps(saved(type=["State"])), "stands where a State belongs"),
@@ -362,7 +363,7 @@ def event(**changes) -> dict:
         (json.dumps(saved(messages="hi")), "'hi' stands where a list belongs"),
         (json.dumps(saved(messages={})), "'{}' stands where a list belongs"),
         (json.dumps(saved(messages=["hi"])), "'hi' stands where a dict belongs"),
-        (json.dumps(saved(messages=[{"type": "Message", "role": ""}])), "a Message lacks or should not have 'content'"),
+        (json.dumps(saved(messages=[{"type": "Message", "role": "", "tool_calls": [], "tool_call_id": ""}])), "a Message lacks or should not have 'content'"),
         (json.dumps(saved(messages=[event()])), "'Thought' stands where a Message belongs"),
         (json.dumps(saved(events=[event(type="Dream")])), "'Dream' stands where a Event belongs"),
         (json.dumps(saved(events=[event(text=None)])), "'None' stands where a str belongs"),
@@ -383,7 +384,7 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, content, why):
 
 def test_bytes_that_are_no_text_and_deep_nesting_in_a_field_are_refused(tmp_path):
     path = tmp_path / "state.json"
-    for content in (b"\xff\xfe\x00", b'{"agentlib": 1, "state": ' + b'{"a":' * 50_000, b"\x00" * 100, b"9" * 5000):
+    for content in (b"\xff\xfe\x00", b'{"agentlib": 2, "state": ' + b'{"a":' * 50_000, b"\x00" * 100, b"9" * 5000):
         path.write_bytes(content)
         with pytest.raises(StateError, match="is not a saved state"):
             State.load(path)

@@ -203,7 +203,7 @@ EVENTS = [
     replace(CALL, arguments="not JSON"),
     replace(CALL, arguments="[1]"),
     Observation(message=0, call_id="c", text="o"),
-    Observation(message=9, call_id="unknown", text="o", is_error=True),
+    Observation(message=9, call_id="unknown", text="o", kind="tool_error"),
     Answer(message=0, text="a", raw="r"),
     Problem(message=-1, kind="max_iterations", text="p"),
     Turn(message=1, text="t"),

@@ -2,6 +2,17 @@
 
 from .schema import ArgumentsError, ToolDefinitionError
 from .tool import Tool, tool
-from .toolbox import MAX_OBSERVATION, Outcome, Toolbox, shorten
+from .toolbox import INTERRUPTED, MAX_OBSERVATION, NOT_EXECUTED, Outcome, Toolbox, shorten
 
-__all__ = ["MAX_OBSERVATION", "ArgumentsError", "Outcome", "Tool", "ToolDefinitionError", "Toolbox", "shorten", "tool"]
+__all__ = [
+    "INTERRUPTED",
+    "MAX_OBSERVATION",
+    "NOT_EXECUTED",
+    "ArgumentsError",
+    "Outcome",
+    "Tool",
+    "ToolDefinitionError",
+    "Toolbox",
+    "shorten",
+    "tool",
+]

@@ -1,25 +1,41 @@
-"""The tools of one agent, by name, and what comes of a call."""
+"""The tools of one agent, by name, and what comes of their calls."""
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
+from ..parsing.spelling import meant
+from .running import TooLong, awaited, run_together, within
 from .schema import ArgumentsError, ToolDefinitionError
 from .tool import Tool
+
+if TYPE_CHECKING:
+    from ..events import ToolCall
 
 MAX_OBSERVATION = 4_000  # characters of a result that the model gets to see
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call: the text of the result or of the error. `kind` is ok, unknown_tool, bad_arguments or
-    tool_error; `repairs` says what was changed in the arguments, such as "n: str to int"."""
+    """What came of a call: the text of the result or of the error, and `repairs`: what was changed in the arguments,
+    such as "n: str to int". `kind` is one of
+
+        ok              the tool's result
+        unknown_tool    there is no such tool
+        bad_arguments   they do not fit; nothing was run
+        tool_error      the tool raised
+        timeout         the tool took too long
+        rejected        a person said no
+        not_alone       a final tool was called beside others
+        cancelled       the tool was under way when the user interrupted
+        not_executed    the user interrupted before it started
+    """
 
     text: str
     kind: str = "ok"
@@ -28,6 +44,11 @@ class Outcome:
     @property
     def is_error(self) -> bool:
         return self.kind != "ok"
+
+
+CANCELLED = Outcome("Error: cancelled by an interrupt; it may have had its effect", "cancelled")
+NOT_EXECUTED = Outcome("Error: not executed: the run was interrupted", "not_executed")
+INTERRUPTED = (CANCELLED.kind, NOT_EXECUTED.kind)
 
 
 class Toolbox:
@@ -45,13 +66,20 @@ class Toolbox:
         """Give the tools as a list for a prompt, one line each."""
         return "\n".join(f"- {tool.signature}: {tool.description}" for tool in self.tools.values()) or "(no tools)"
 
-    def resolve(self, name: str, arguments: str) -> tuple[str, str]:
-        """Give a call with the tool's own name and its parameters' names, where what was written is unambiguous.
+    # -- what was meant
 
-        `Search` means `search` when only that exists; the positional keys "0", "1" … take the names in their order.
-        """
-        same = [known for known in self.tools if known.lower() == name.lower()]
-        name = same[0] if name not in self.tools and len(same) == 1 else name
+    def resolve_name(self, name: str) -> str:
+        """Give the tool's own name where only its case, or a prefix such as `functions.`, is another; a tool that
+        writes is called by its exact name or not at all."""
+        if name in self.tools:
+            return name
+        same = [known for known in self.tools if known.lower() in (name.lower(), name.lower().rpartition(".")[2])]
+        return same[0] if len(same) == 1 and not self.tools[same[0]].writes else name
+
+    def resolve(self, name: str, arguments: str) -> tuple[str, str]:
+        """Give a call (arguments: the text of a JSON object) with the tool's own name and its parameters' names: the
+        positional keys "0", "1" … take the names in their order."""
+        name = self.resolve_name(name)
         if name not in self.tools:
             return name, arguments
         names = list(self.tools[name].parameters["properties"])
@@ -59,20 +87,56 @@ class Toolbox:
         positions = {str(i): known for i, known in enumerate(names) if known not in given and str(i) not in names}
         return name, json.dumps({positions.get(key, key): value for key, value in given.items()}, ensure_ascii=False)
 
+    # -- what runs
+
+    def must_wait(self, call: ToolCall) -> bool:
+        """Say whether a person has to let the call run: its tool writes. One that cannot run needs nobody's time."""
+        tool = self.tools.get(call.name)
+        if tool is None or not tool.writes:
+            return False
+        try:
+            tool.bind(call.arguments)
+        except ArgumentsError:
+            return False
+        return True
+
+    def stage(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        """Give those of the calls that run next: the first, when it writes, else all up to the first that does."""
+        return [*takewhile(lambda call: not self.must_wait(call), calls)] or calls[:1]
+
+    def run_all(self, calls: Sequence[ToolCall], limit: int, alone: bool) -> list[Outcome]:
+        """Run calls together, at most `limit` at a time. `alone` says whether their reply asked for one call only."""
+        works = [lambda call=call: self._run_among(call, alone) for call in calls]
+        return [_outcome(future) for future in run_together(works, limit)]
+
+    def _run_among(self, call: ToolCall, alone: bool) -> Outcome:
+        tool = self.tools.get(call.name)
+        if tool is not None and tool.final and not alone:  # it would hand in what it cannot know yet
+            text = f"Error: {call.name} ends the run; call it alone, after you have read the other results"
+            return Outcome(text, "not_alone")
+        return self.run(call.name, call.arguments)
+
     def run(self, name: str, arguments: str) -> Outcome:
         """Check the arguments (the text of a JSON object), call the tool and give what came of it, errors too."""
         if name not in self.tools:
-            known = ", ".join(self.tools) or "none"
-            return Outcome(f"Error: unknown tool {name!r}. The tools are: {known}", "unknown_tool")
+            return Outcome(f"Error: unknown tool {name!r}. {self._known(name)}", "unknown_tool")
         tool = self.tools[name]
         try:
             values, repairs = tool.bind(arguments)
         except ArgumentsError as error:
             return Outcome(f"Error: {error}. The tool is {tool.signature}", "bad_arguments")
         try:
-            return Outcome(_to_text(_finished(tool.function(**values))), "ok", repairs)
+            return Outcome(_to_text(_result(tool, values)), "ok", repairs)
+        except TooLong:
+            late = "; it may still have its effect" if tool.writes else ""
+            return Outcome(f"Error: {name} gave no result within {tool.timeout:g} seconds{late}", "timeout", repairs)
         except Exception as error:  # whatever a tool raises is for the model; KeyboardInterrupt is for the person
             return Outcome(f"Error: {_said(error)}", "tool_error", repairs)
+
+    def _known(self, name: str) -> str:
+        near = meant(name.rpartition(".")[2], self.tools)
+        hint = f"Did you mean {near}? " if near else ""
+        return f"{hint}The tools are: {', '.join(self.tools) or 'none'}"
 
 
 def shorten(text: str, limit: int = MAX_OBSERVATION) -> str:
@@ -84,16 +148,19 @@ def shorten(text: str, limit: int = MAX_OBSERVATION) -> str:
     return text[:head] + marker + text[len(text) - (limit - len(marker) - head) :]
 
 
-def _finished(result: Any) -> Any:
-    """Wait for the result of an async function, also where an event loop already runs, as in a notebook."""
-    if not inspect.isawaitable(result):
-        return result
+def _outcome(future: Future[Outcome]) -> Outcome:
+    """Read what came of a call that ran beside others. Raises what a tool may raise through the loop: SystemExit."""
+    if future.cancelled():
+        return NOT_EXECUTED
+    if not future.done() or isinstance(future.exception(), KeyboardInterrupt):
+        return CANCELLED
+    return future.result()
 
-    async def wait() -> Any:
-        return await result
 
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, wait()).result()
+def _result(tool: Tool, values: dict) -> Any:
+    """Call the tool and wait for its result, within its time."""
+    result = within(tool.timeout, lambda: tool.function(**values))
+    return awaited(result, tool.timeout) if inspect.isawaitable(result) else result
 
 
 def _said(error: Exception) -> str:

@@ -417,8 +417,8 @@ print(inspect.getsource(Agent.steps))
 # can look at: the model was asked (*think*), or the pending tool was run (*act*). Those two are short as well:
 
 # %%
-print(inspect.getsource(ReAct.think))
-print(inspect.getsource(ReAct.act))
+print(inspect.getsource(Agent.think))
+print(inspect.getsource(Agent.act))
 
 # %% [markdown]
 # The parser is where the library does much more than our regular expression. It takes what models really write, such

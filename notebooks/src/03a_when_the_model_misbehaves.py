@@ -641,10 +641,10 @@ told
 # %%
 class Naive(ReAct):
     def read(self, state, reply, **options):
-        found = naive(reply)
+        found = naive(reply.content)
         if found is None:
-            return state.add(Message("assistant", reply)).stop("unreadable", "the reader found nothing")
-        as_read = f"Final Answer: {found[1]}" if found[0] == "answer" else reply
+            return state.add(reply.message).stop("unreadable", "the reader found nothing")
+        as_read = replace(reply, content=f"Final Answer: {found[1]}") if found[0] == "answer" else reply
         return super().read(state, as_read, **options)
 
 

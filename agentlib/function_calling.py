@@ -1,0 +1,177 @@
+"""Function calling: the model names tools in a field of its own, `tool_calls`, and reads the results as tool messages.
+
+The protocol is that of the chat completions API (https://platform.openai.com/docs/guides/function-calling). It refuses
+a history in which a call has no result, a result has no call, or two calls share an id. So what the model wrote is
+tidied before it becomes a message: calls get the ids they lack, and arguments that are no JSON object are sent back
+inside one. The events keep what was written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from .agent import Agent
+from .llm import LLM, Reply
+from .parsing import ACTION, FINAL_ANSWER, has_label, parse
+from .parsing import Action as ParsedAction
+from .parsing import Answer as ParsedAnswer
+from .state import Answer, Call, Message, Problem, State, Status, Thought, ToolCall
+from .tools import Tool, ToolDefinitionError, shorten
+
+INSTRUCTIONS = """\
+Answer the question. Use the tools for what you do not know for certain, as often as you need; calls that do not depend
+on each other can come in one reply. Answer in plain text as soon as you know."""
+
+MOST_TOOLS = 128  # in one request, says the API
+
+Select = Callable[[State, Sequence[Tool]], Iterable[Tool]]
+
+
+class FunctionCalling(Agent):
+    """An agent that acts through the API's own tool calls; the calls of one reply run at once.
+
+    `select` says which of the tools the model is offered in a step, given the state and all of them: see
+    `agentlib.tools.retrieval`. A tool that was not offered still runs when it is called. More than 128 tools need one,
+    since the API takes no more in a request; without it ToolDefinitionError is raised.
+    """
+
+    def __init__(
+        self,
+        llm,
+        tools: Iterable[Tool | Callable] = (),
+        *,
+        instructions: str = INSTRUCTIONS,
+        select: Select | None = None,
+        **settings,
+    ) -> None:
+        super().__init__(llm, tools, **settings)
+        self.instructions = instructions
+        self.select = select
+        if select is None and len(self.toolbox.tools) > MOST_TOOLS:
+            raise ToolDefinitionError(
+                f"{len(self.toolbox.tools)} tools, and a request takes {MOST_TOOLS}: give `select`, such as BestTools()"
+            )
+
+    def opening(self, goal: str) -> tuple[Message, ...]:
+        return Message("system", self.instructions), self.turn(goal)
+
+    def turn(self, text: str) -> Message:
+        return Message("user", text)
+
+    def ask(self, state: State) -> Reply:
+        tools = tuple(self.toolbox.tools.values())
+        offered = tools if self.select is None else self.select(state, tools)
+        return self.llm.chat(state.messages, tools=[tool.to_wire() for tool in offered])
+
+    def read(self, state: State, reply: Reply, *, edited: bool = False) -> State:
+        """Add the reply. Whether it holds calls decides what it is; the finish reason only warns of a lost end."""
+        if fault := _fault(reply):
+            return self._send_back(state, reply, *fault, edited)
+        if reply.tool_calls:
+            return self._read_calls(state, reply, edited)
+        origin = {"message": len(state.messages), "raw": reply.content, "edited": edited}
+        answer = Answer(text=reply.content, **origin)
+        cut = [Problem(kind="cut_off", text="the answer was cut off at the token limit", **origin)]
+        notes = cut if reply.finish_reason == "length" else []
+        return state.add(reply.message, answer, *notes, status=Status.DONE, reason="final_answer")
+
+    def result(self, call: ToolCall, text: str) -> Message:
+        return Message("tool", shorten(text), tool_call_id=call.id)
+
+    def rewrite(self, state: State, index: int, thought: str | None, action: str | None) -> Reply:
+        message = state.messages[index]
+        text = message.content if thought is None else thought
+        if action is None:
+            return Reply(text, tool_calls=message.tool_calls)
+        found = [_written(line) for line in action.splitlines() if line.strip()]
+        if len(found) == 1 and isinstance(found[0], ParsedAnswer):
+            return Reply(found[0].text)
+        if not found or not all(isinstance(each, ParsedAction) for each in found):
+            raise ValueError(f"this is no call, such as search(query='x'), and no {FINAL_ANSWER}: {action[:60]!r}")
+        calls = [Call("", *self.toolbox.resolve(each.tool, each.arguments)) for each in found]
+        return Reply(text if thought is not None or message.tool_calls else "", tool_calls=tuple(calls))
+
+    def with_call(self, state: State, call: ToolCall, other: ToolCall) -> Message:
+        message = state.messages[call.message]
+        calls = (_sendable(other) if each.id == call.id else each for each in message.tool_calls)
+        return replace(message, tool_calls=tuple(calls))
+
+    def _read_calls(self, state: State, reply: Reply, edited: bool) -> State:
+        origin = {"message": len(state.messages), "raw": reply.content, "edited": edited}
+        named = [replace(call, name=self.toolbox.resolve_name(call.name)) for call in reply.tool_calls]
+        taken = {event.id for event in state.events if isinstance(event, ToolCall)}
+        ids = _ids([call.id for call in named], taken, state.usage.calls)
+        calls = [ToolCall(id=i, name=c.name, arguments=c.arguments, **origin) for i, c in zip(ids, named, strict=True)]
+        notes = [
+            f"{part}: {old!r} became {new!r}"
+            for was, now in zip(reply.tool_calls, calls, strict=True)
+            for part, old, new in (("id", was.id, now.id), ("name", was.name, now.name))
+            if old != new and not edited
+        ]
+        problems = [Problem(kind="repaired_calls", text="; ".join(notes), **origin)] if notes else []
+        thought = [Thought(text=reply.content, **origin)] if reply.content.strip() else []
+        message = Message("assistant", reply.content, tuple(map(_sendable, calls)))
+        return state.add(message, *thought, *calls, *problems, pending=calls)
+
+    def _send_back(self, state: State, reply: Reply, kind: str, why: str, edited: bool) -> State:
+        """Send back a reply of which nothing can be used: its text stays, its calls do not, since they have no result."""
+        raw = json.dumps(reply.message.to_wire(), ensure_ascii=False) if reply.tool_calls else reply.content
+        problem = Problem(message=len(state.messages), kind=kind, text=why, raw=raw, edited=edited)
+        hint = f"Format error: {why}. Call a tool, or give the answer as text."
+        return self.send_back(state, Message("assistant", reply.content), problem, hint)
+
+
+def run_agent(goal: str, tools: Iterable[Tool | Callable], max_iterations: int = 10) -> State:
+    """Run the model of the settings on a goal with these tools, and give the final state."""
+    return FunctionCalling(LLM(), tools, max_iterations=max_iterations).run(goal)
+
+
+def _fault(reply: Reply) -> tuple[str, str] | None:
+    """Say what makes a reply unusable: its kind, and why; None when it can be used."""
+    if reply.finish_reason == "length" and reply.tool_calls:
+        return "cut_off_calls", "your reply was cut off at the token limit, perhaps inside a call, so nothing was run"
+    if reply.tool_calls or reply.content.strip():
+        missing = reply.finish_reason == "tool_calls" and not reply.tool_calls
+        return ("format_error", "your reply announced tool calls and held none") if missing else None
+    if reply.finish_reason == "length":
+        return "empty_reply", "your reply was cut off at the token limit before it said anything"
+    return "empty_reply", "your reply was empty"
+
+
+def _ids(given: list[str], taken: set[str], number: int) -> list[str]:
+    """Give each call an id of its own: the given one, unless it is missing or was used before."""
+    ids: list[str] = []
+    for place, each in enumerate(given):
+        used = taken.union(ids)
+        fresh = (f"call_{number}_{place}{'_' * n}" for n in range(len(used) + 1))
+        ids.append(each if each and each not in used else next(new for new in fresh if new not in used))
+    return ids
+
+
+def _sendable(call: ToolCall) -> Call:
+    """Give a call as every server takes it back: a name of the allowed letters, and a JSON object as arguments."""
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "unnamed"
+    if call.arguments.strip() in ("", "null"):
+        return Call(call.id, name, "{}")
+    is_object = isinstance(_parsed(call.arguments), dict)
+    return Call(call.id, name, call.arguments if is_object else json.dumps({"as_written": call.arguments}))
+
+
+def _parsed(text: str) -> object:
+    """Give what a JSON text says, or None. NaN and Infinity, which Python reads, are not JSON."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _written(line: str) -> object:
+    """Read a line that a person wrote, as the text protocol writes actions and answers."""
+    return parse(line if has_label(line) else f"{ACTION}: {line}")
