@@ -1,0 +1,159 @@
+"""The folder that untrusted code wrote into: count it while the code runs, read it and remove it afterwards.
+
+All of it is iterative, since code can nest folders thousands deep, and nothing follows a link: what a link points to
+is the host's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from .policy import Policy
+
+DEEPEST = 50  # levels of folders; as many as the files that are given in may have
+MB = 1_000_000
+
+
+def put(folder: Path, files: dict[str, bytes]) -> None:
+    """Write the files (relative path -> bytes, already checked) into the folder."""
+    for path, content in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def walk(folder: Path) -> Iterator[tuple[str, os.stat_result | None]]:
+    """Give each entry below the folder: its path with forward slashes, and its status without following a link.
+
+    The status is None for what cannot be looked at, such as a path that is too long. Nothing below DEEPEST is visited.
+    """
+    waiting = [""]
+    while waiting:
+        inside = waiting.pop()
+        try:
+            entries = sorted(os.scandir(folder / inside), key=lambda entry: entry.name)
+        except FileNotFoundError:
+            continue  # the code runs, and has just removed it
+        except OSError:
+            yield inside, None
+            continue
+        for entry in entries:
+            path = f"{inside}/{entry.name}" if inside else entry.name
+            status = _status(folder / path)
+            yield path, status
+            if status and stat.S_ISDIR(status.st_mode) and path.count("/") < DEEPEST:
+                waiting.append(path)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Look at an entry itself, not at what it links to."""
+    try:
+        return os.lstat(path)
+    except OSError:
+        return None
+
+
+def over_limit(folder: Path, policy: Policy, given: int) -> str:
+    """Say which limit on files the folder is over, or ''. `given` entries were put there for the code."""
+    size = 0
+    for count, (path, status) in enumerate(walk(folder), 1):
+        size += status.st_size if status and stat.S_ISREG(status.st_mode) else 0
+        if size > policy.disk * MB:
+            return f"the code wrote more than disk={policy.disk} MB"
+        if count > policy.inodes + given:
+            return f"the code made more than inodes={policy.inodes} files and folders"
+        if path.count("/") >= DEEPEST:
+            return f"the code nested folders more than {DEEPEST} deep"
+    return ""
+
+
+def collect(folder: Path, policy: Policy) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """Read the regular files, up to the policy's disk and inodes, and say what was left out and why.
+
+    Call it when every process that could write is dead.
+    """
+    files: dict[str, bytes] = {}
+    left_out: list[str] = []
+    room = policy.disk * MB
+    for path, status in itertools.islice(walk(folder), 2 * policy.inodes):
+        if status and stat.S_ISDIR(status.st_mode):
+            continue
+        content, fault = _read(folder / path, status, room)
+        if fault or not _is_text(path):
+            left_out.append(f"{printable(path)}: {fault or 'its name is no text'}")
+            continue
+        files[path] = content
+        room -= len(content)
+    return dict(sorted(files.items())), summarised(left_out)
+
+
+def _read(path: Path, status: os.stat_result | None, room: int) -> tuple[bytes, str]:
+    """Read a regular file that has one name and fits into `room` bytes: its content, and what is wrong with it."""
+    if not status or not stat.S_ISREG(status.st_mode):
+        return b"", "not a regular file"
+    if status.st_nlink > 1:
+        return b"", "a file with more than one name"
+    if status.st_size > room:
+        return b"", "too large"
+    # O_NOFOLLOW, O_NONBLOCK and O_BINARY do not exist everywhere.
+    flags = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
+    try:
+        with open(path, "rb", opener=lambda name, _: os.open(name, os.O_RDONLY | flags)) as file:
+            return file.read(status.st_size), ""
+    except OSError as error:
+        return b"", error.strerror or "cannot be read"
+
+
+def _is_text(path: str) -> bool:
+    """Tell whether a path can be printed and saved: the bytes of a name need not be UTF-8."""
+    with contextlib.suppress(UnicodeEncodeError):
+        path.encode()
+        return True
+    return False
+
+
+def printable(path: str) -> str:
+    """Give a path so that it can do nothing to a terminal, and at most 80 characters of it."""
+    return path.encode("unicode_escape", "backslashreplace").decode()[:80]
+
+
+def summarised(lines: list[str], most: int = 10) -> tuple[str, ...]:
+    """Keep the first lines, and say how many more there were."""
+    rest = len(lines) - most
+    return tuple(lines[:most]) + ((f"and {rest} more files were left out",) if rest > 0 else ())
+
+
+def remove(folder: Path) -> None:
+    """Remove the folder, however deep it is: what is in its folders is moved up to it first, so that paths stay short."""
+    names = (folder / f".moved-{number}" for number in itertools.count())
+    while entries := list(os.scandir(folder)):
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False) or _is_junction(entry):
+                _unlink(Path(entry.path))
+                continue
+            os.chmod(entry.path, 0o700)
+            for inner in list(os.scandir(entry.path)):
+                if inner.is_dir(follow_symlinks=False) and not _is_junction(inner):
+                    os.chmod(inner.path, 0o700)  # or it cannot be moved
+                os.rename(inner.path, next(name for name in names if not os.path.lexists(name)))
+            os.rmdir(entry.path)
+    folder.rmdir()
+
+
+def _is_junction(entry: os.DirEntry) -> bool:
+    """Tell whether an entry is a junction, a link to a folder that only Windows has."""
+    return bool(getattr(os.lstat(entry.path), "st_reparse_tag", 0))
+
+
+def _unlink(path: Path) -> None:
+    """Remove a file or a link, also one that is marked as read-only."""
+    try:
+        path.unlink()
+    except PermissionError:
+        os.chmod(path, 0o600)
+        path.unlink()
