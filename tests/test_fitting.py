@@ -227,7 +227,7 @@ def test_one_value_where_a_list_is_wanted(arguments, repair):
 @pytest.mark.parametrize(
     "arguments",
     [{"points": None}, {"points": [], "tags": "red, blue"}, {"points": [], "tags": "[red"}, {"points": {"x": 1}},
-     {"points": [], "sizes": "3"}, {"points": [], "sizes": [1, "2"]}],
+     {"points": [], "sizes": "3"}, {"points": [], "sizes": [1, "2.5"]}],
 )  # fmt: skip
 def test_a_list_that_would_be_a_guess_is_refused(arguments):
     refusal(draw, arguments)

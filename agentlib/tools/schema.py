@@ -1,150 +1,154 @@
 """From a Python function to the schema of its parameters, and from a model's JSON to its arguments.
 
-pydantic makes the schema from the signature and validates; `fitting` repairs what nearly fits. This module words every
-error so that a model can act on it.
+pydantic makes the schema from the signature and validates; `fitting` repairs what nearly fits.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
+import re
+import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from .fitting import REPAIRS, ArgumentsError, read_arguments
+from .docstrings import read_docstring
+from .faults import ArgumentsError, Fault, ToolDefinitionError
+from .hints import Hinted, described_as, for_pydantic
+from .origin import documented, hidden, resolved_hint, signature
+from .parameters import Parameters
+
+__all__ = ["ArgumentsError", "FunctionParameters", "ToolDefinitionError"]
+
+_LAX = re.compile(r'"format": "(?:date|time|duration)|"(?:enum|const)": (?:\[[^]]*?\b|-)?[0-9]')
 
 
-class ToolDefinitionError(TypeError):
-    """A function that cannot be described to a model. Raised when the tool is defined, not when it is called."""
-
-
-class Parameters:
+class FunctionParameters(Parameters):
     """The parameters of a function. Raises ToolDefinitionError for what a model cannot be told about."""
 
     def __init__(self, function: Callable, tool: str) -> None:
-        fields = _fields(function, tool)
-        self._aliases = {name: f"field_{i}" for i, name in enumerate(fields)}  # one may be named like a method
-        self._model = _model(fields, self._aliases, tool)
+        hints = _hints(function, tool)
+        said = read_docstring(documented(function)).parameters
+        unknown = [name for name in said if name not in hints and name not in hidden(function)]
+        if unknown:
+            warnings.warn(f"tool {tool!r}: the docstring describes {', '.join(unknown)}, which is no parameter "
+                          f"(there are: {', '.join(hints) or 'none'})", stacklevel=5)  # fmt: skip
+        self._aliases = {name: f"field_{i}" for i, name in enumerate(hints)}  # one may be named like a method
+        self._model = _model(hints, said, self._aliases, tool)
+        self.schema = _schema(self._model)
 
     @cached_property
-    def schema(self) -> dict:
-        """The JSON Schema of the arguments: always an object."""
-        schema = self._model.model_json_schema()
-        return {"type": "object", "properties": {}} | {k: v for k, v in schema.items() if k != "title"}
+    def _is_lax(self) -> bool:
+        """Say whether pydantic takes more than the schema says: true for the choice 1, a text of digits for a date."""
+        return bool(_LAX.search(json.dumps(self.schema)))
 
-    @cached_property
-    def line(self) -> str:
-        """The parameters as in a prompt, such as `city: string, days: integer = 1`."""
-        parts = []
-        for name, schema in self.schema["properties"].items():
-            default = f" = {json.dumps(schema['default'], ensure_ascii=False)}" if "default" in schema else ""
-            parts.append(f"{name}: {_type_words(schema, self.schema.get('$defs', {}))}{default}")
-        return ", ".join(parts)
-
-    def bind(self, arguments: str | None) -> tuple[dict, tuple[str, ...]]:
-        """Give the arguments (the text of a JSON object) as the function wants them, and the repairs made.
-
-        Raises ArgumentsError.
-        """
-        given, repairs = read_arguments(arguments, self.schema)
-        values, errors = self._checked(given)
-        first = errors  # they name the fields as the model wrote them
-        for repair in REPAIRS if errors else ():
-            given, made = repair(given, errors, list(self._aliases))
-            if made:
-                values, errors = self._checked(given)
-                repairs += made
-        if errors:
-            raise ArgumentsError(_explain(first, list(self._aliases)))
-        return values, repairs
-
-    def _checked(self, arguments: dict) -> tuple[dict, list[dict]]:
-        """Give the values that the function gets, and what the schema refuses."""
+    def check(self, text: str) -> tuple[dict, list[Fault]]:
+        """Give the values that the function gets, and what does not fit the schema."""
         from pydantic import ValidationError
 
         try:
-            return self._validated(arguments), []
+            model = self._model.model_validate_json(text, strict=True)
         except ValidationError as error:
-            return {}, error.errors(include_url=False)
-
-    def _validated(self, arguments: dict) -> dict:
-        model = self._model.model_validate_json(json.dumps(arguments), strict=True)
-        return {name: getattr(model, alias) for name, alias in self._aliases.items()}
-
-
-# -- from a function to fields
-
-_REQUIRED = object()
+            return {}, [_fault(each, text) for each in error.errors(include_url=False)]
+        if self._is_lax and (faults := _overlooked(self.schema, text)):
+            return {}, faults
+        return {name: getattr(model, alias) for name, alias in self._aliases.items()}, []
 
 
-def _fields(function: Callable, tool: str) -> dict[str, tuple[Any, Any]]:
+# -- from a function to a model
+
+
+def _hints(function: Callable, tool: str) -> dict[str, Hinted]:
     """Give each parameter's type and default."""
-    try:
-        signature = inspect.signature(function, eval_str=True)
-    except Exception as error:  # annotations that are texts are evaluated, which may raise anything
-        raise ToolDefinitionError(f"tool {tool!r}: {error}") from None
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ToolDefinitionError(f"tool {tool!r} is a generator; return a list or a text")
-    for parameter in signature.parameters.values():
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise ToolDefinitionError(f"tool {tool!r}: {error}") from None
+    found = {}
+    for parameter in parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise ToolDefinitionError(f"tool {tool!r}: parameter {str(parameter)!r} cannot be described to a model")
         if parameter.name in ("self", "cls"):
             raise ToolDefinitionError(f"tool {tool!r}: {parameter.name!r} is open; give the method of an object")
-    empty = inspect.Parameter.empty
-    return {
-        name: (Any if p.annotation is empty else p.annotation, _REQUIRED if p.default is empty else p.default)
-        for name, p in signature.parameters.items()
-    }
+        try:
+            hint = resolved_hint(function, parameter)
+        except Exception as error:  # an annotation that is a text is evaluated, which may raise anything
+            raise ToolDefinitionError(f"tool {tool!r}: parameter {parameter.name!r}: {error}") from None
+        found[parameter.name] = Hinted(for_pydantic(hint), parameter.default)
+    return found
 
 
-def _model(fields: dict[str, tuple[Any, Any]], aliases: dict[str, str], tool: str) -> Any:
-    """Make the pydantic model of the fields."""
-    from pydantic import ConfigDict, Field, create_model
-    from pydantic.errors import PydanticUserError
-
-    described = {
-        aliases[name]: (hint, Field(**({} if default is _REQUIRED else {"default": default}), alias=name))
-        for name, (hint, default) in fields.items()
-    }
-    try:
-        model = create_model(tool, __config__=ConfigDict(extra="forbid"), **described)
-        model.model_json_schema()
-        return model
-    except PydanticUserError as error:
-        types = ", ".join(f"{name}: {hint!r}" for name, (hint, _) in fields.items())
-        first = str(error).split("\n", 1)[0].split(". ", 1)[0]
-        raise ToolDefinitionError(f"tool {tool!r} has a type that JSON cannot hold ({types}): {first}") from None
+def _model(hints: dict[str, Hinted], said: dict[str, str], aliases: dict[str, str], tool: str) -> Any:
+    """Make the pydantic model of the parameters, one after the other, so that an error can name the one at fault."""
+    fields: dict[str, Any] = {}
+    for name, hinted in hints.items():
+        fields[aliases[name]] = described_as(hinted, name, said.get(name))
+        try:
+            _schema(_made({aliases[name]: fields[aliases[name]]}, tool))
+        except Exception as error:  # a class may bring a schema of its own, which may raise anything
+            why = str(error).split("\n", 1)[0].split(". ", 1)[0] or type(error).__name__
+            what = f"tool {tool!r} has a type that JSON cannot hold ({name}: {hinted.hint!r})"
+            raise ToolDefinitionError(" ".join(f"{what}: {why}".split())) from None
+    return _made(fields, tool)
 
 
-def _type_words(schema: dict, definitions: dict) -> str:
-    if "$ref" in schema:
-        return _type_words(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
-    if "enum" in schema:
-        return " or ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
-    if "const" in schema:
-        return json.dumps(schema["const"], ensure_ascii=False)
-    if "anyOf" in schema:
-        return " or ".join(_type_words(each, definitions) for each in schema["anyOf"])
-    return schema.get("type", "any")
+def _made(fields: dict[str, Any], tool: str) -> Any:
+    from pydantic import ConfigDict, create_model
+
+    return create_model(tool, __config__=ConfigDict(extra="forbid"), **fields)
 
 
-# -- from errors to words
+def _schema(model: Any) -> dict:
+    """Give the JSON Schema of a model: always an object, and without the titles that repeat the names."""
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Untitled(GenerateJsonSchema):
+        ignored_warning_kinds = GenerateJsonSchema.ignored_warning_kinds | {"non-serializable-default"}
+
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+    made = model.model_json_schema(schema_generator=Untitled)
+    return {"type": "object", "properties": {}} | {k: v for k, v in made.items() if k != "title"}
 
 
-def _explain(errors: list[dict], allowed: list[str]) -> str:
-    """Name what is missing, what is unexpected and what has the wrong type, in words a model can act on."""
-    where = {kind: [_place(e) for e in errors if e["type"] == kind] for kind in ("missing", "extra_forbidden")}
-    parts = [f"missing: {', '.join(where['missing'])}"] if where["missing"] else []
-    if where["extra_forbidden"]:
-        parts.append(f"unexpected: {', '.join(where['extra_forbidden'])} (allowed: {', '.join(allowed) or 'none'})")
-    for error in errors:
-        if error["type"] not in where:
-            place = _place(error)
-            got = json.dumps(error["input"], ensure_ascii=False)[:60]
-            parts.append(f"{place}{': ' * bool(place)}{error['msg']}, got {got}")
-    return "; ".join(parts)
+# -- from pydantic's errors to faults
+
+_KINDS = {
+    "missing": "missing",
+    "missing_argument": "missing",
+    "missing_keyword_only_argument": "missing",
+    "extra_forbidden": "unexpected",
+    "unexpected_keyword_argument": "unexpected",
+}
 
 
-def _place(error: dict) -> str:
-    return ".".join(map(str, error["loc"]))
+def _fault(error: dict, text: str) -> Fault:
+    kind = _KINDS.get(error["type"], "wrong")
+    given = json.loads(text) if error["loc"] else None  # what has a place could be read
+    return Fault(_place(error["loc"], given, kind), kind, error["msg"], error["input"])
+
+
+def _place(loc: tuple, value: Any, kind: str) -> tuple:
+    """Give the way through the arguments; pydantic names on it the types that it tried, too."""
+    place = []
+    for i, key in enumerate(loc):
+        if (isinstance(value, dict) and key in value) or (isinstance(value, list) and isinstance(key, int)):
+            value = value[key]
+            place.append(key)
+        elif i == len(loc) - 1 and kind == "missing":
+            place.append(key)
+    return tuple(place)
+
+
+def _overlooked(schema: dict, text: str) -> list[Fault]:
+    """Give what JSON Schema refuses among choices of numbers and dates, where pydantic does not."""
+    from .foreign import faults_of
+
+    digits = re.compile(r"\s*[+-]?[0-9.]+\s*")
+    dates = ("date", "date-time", "time", "duration")
+    return faults_of(schema, json.loads(text), only=("enum", "const", "format"),
+                     formats={each: lambda value: not digits.fullmatch(str(value)) for each in dates})  # fmt: skip

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, overload
 
+from .docstrings import read_docstring
+from .faults import ToolDefinitionError
 from .foreign import SchemaParameters
-from .schema import Parameters, ToolDefinitionError
+from .origin import documented, named
+from .parameters import Parameters
+from .schema import FunctionParameters
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what the chat completions API accepts
 
@@ -31,11 +34,11 @@ class Tool:
         """Describe a function. `writes`: it changes something, so a person is asked first. `final`: its result is the
         answer. `timeout`: seconds that a call may take. Raises ToolDefinitionError for what a model cannot be told."""
         self.function = function
-        self.name = getattr(function, "__name__", "") if name is None else name
+        self.name = named(function) if name is None else name
         self.writes, self.final, self.timeout = writes, final, timeout
         self._given: dict | None = None
         self._check()
-        self.description = _summary(function) if description is None else description
+        self.description = read_docstring(documented(function)).summary if description is None else description
 
     @classmethod
     def from_schema(
@@ -66,7 +69,7 @@ class Tool:
             raise ToolDefinitionError(f"{self.name!r} cannot be a tool's name: use 1 to 64 of A-Z a-z 0-9 _ -")
         is_time = isinstance(self.timeout, int | float) and self.timeout > 0
         if self.timeout is not None and not is_time:
-            raise ToolDefinitionError(f"tool {self.name!r}: timeout is a number of seconds above 0, not {self.timeout!r}")
+            raise ToolDefinitionError(f"tool {self.name!r}: the timeout must be seconds above 0, not {self.timeout!r}")
         if not callable(self.function):
             raise ToolDefinitionError(f"tool {self.name!r}: {self.function!r} cannot be called")
         _ = self._parameters
@@ -88,7 +91,7 @@ class Tool:
     def _parameters(self) -> Parameters:
         if self._given is not None:
             return SchemaParameters(self._given, self.name)
-        return Parameters(self.function, self.name)
+        return FunctionParameters(self.function, self.name)
 
     @property
     def parameters(self) -> dict:
@@ -105,9 +108,13 @@ class Tool:
         """The tool in one line for a prompt, such as `weather(city: string, days: integer = 1)`."""
         return f"{self.name}({self._parameters.line})"
 
-    def bind(self, arguments: str) -> tuple[dict, tuple[str, ...]]:
-        """Give the arguments (the text of a JSON object) as the function wants them, and the repairs made."""
-        return self._parameters.bind(arguments)
+    def bind(self, arguments: str | None) -> tuple[dict, tuple[str, ...]]:
+        """Give the arguments (the text of a JSON object) as the function wants them, and the repairs made.
+
+        What is nearly right is repaired where that is no guess; with `writes`, only the types and the notation are.
+        Raises ArgumentsError.
+        """
+        return self._parameters.bind(arguments, careful=self.writes)
 
 
 @overload
@@ -126,7 +133,7 @@ def tool(
 
 
 def tool(function: Callable | None = None, **options: Any) -> Any:
-    """Make a function a tool: `@tool` above its definition, or with Tool's options `@tool(writes=True, timeout=5.0)`."""
+    """Make a function a tool: `@tool` above its definition, or `@tool(writes=True, timeout=5.0)`."""
     return partial(Tool, **options) if function is None else Tool(function, **options)
 
 
@@ -136,14 +143,3 @@ def _found(function: Callable) -> Any:
     for part in getattr(function, "__qualname__", "").split("."):
         found = getattr(found, part, None)
     return found
-
-
-_SECTION = re.compile(  # in the styles of Google, NumPy and Sphinx
-    r"^ *(?:(?:Args|Arguments|Parameters|Returns|Yields|Raises|Examples?|Notes?) *(?:: *$|\n *---)|:\w)",
-    re.MULTILINE,
-)
-
-
-def _summary(function: Callable) -> str:
-    """Give the docstring up to its section on arguments, on one line."""
-    return " ".join(_SECTION.split(inspect.getdoc(function) or "", maxsplit=1)[0].split())

@@ -1,0 +1,149 @@
+"""What stands for JSON Schema in the wild, written as JSON Schema (draft 2020-12) has it.
+
+The words for types are those of the Berkeley Function-Calling Leaderboard (`dict`, `float`, `tuple`, `any`, and Java's
+and JavaScript's own); `nullable` and a boolean `exclusiveMinimum` are OpenAPI 3.0's; a boolean `required` is draft 3's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .coercing import resolved
+from .faults import ToolDefinitionError
+
+_TYPES = {
+    "object": "object dict map hashmap hashtable record struct",
+    "array": "array list tuple set arraylist linkedlist queue stack vector",
+    "string": "string str char text",
+    "integer": "integer int long short byte bigint",
+    "number": "number float double decimal",
+    "boolean": "boolean bool",
+    "null": "null none",
+    "": "any",  # no type at all: anything fits
+}
+_WORDS = {word: kind for kind, words in _TYPES.items() for word in words.split()}
+_ONE = ("additionalProperties", "items", "contains", "not", "if", "then", "else", "propertyNames")
+_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+_OPEN = ("additionalProperties", "unevaluatedProperties", "patternProperties", "anyOf", "oneOf", "allOf")
+
+
+def as_json_schema(schema: dict | None, tool: str) -> dict:
+    """Give the schema of a tool's parameters: always an object, which takes no others unless it says so.
+
+    None and an empty schema are no parameters. A `required` name that is not defined is left out: nobody could say what
+    to give for it. Raises ToolDefinitionError for what is no schema of an object.
+    """
+    root = _plain({} if schema is None else schema, f"tool {tool!r}: parameters")
+    _check_references(root, root, tool)
+    top = resolved(root, root) | {key: root[key] for key in ("$defs", "definitions") if key in root}
+    if top.get("type", "object") != "object":
+        raise ToolDefinitionError(f"tool {tool!r}: the parameters are an object, not {top['type']!r}")
+    properties = top.get("properties", {})
+    closed = {} if any(key in top for key in _OPEN) else {"additionalProperties": False}
+    made = {"type": "object", "properties": properties} | top | closed
+    if "required" in made and closed:
+        made["required"] = [name for name in made["required"] if name in properties]
+    return {key: value for key, value in made.items() if key not in ("$schema", "$id")}
+
+
+def _plain(schema: Any, where: str) -> dict:
+    """Rewrite a schema and all that it holds."""
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    if not isinstance(schema, dict):
+        raise ToolDefinitionError(f"{where}: a schema is an object, not {schema!r:.60}")
+    made = dict(schema)
+    for key in _MAPS:
+        if key in made:
+            made[key] = _each(made[key], f"{where}.{key}")
+    for key in _LISTS:
+        if isinstance(made.get(key), list):
+            made[key] = [_plain(each, f"{where}.{key}.{i}") for i, each in enumerate(made[key])]
+    if isinstance(made.get("items"), list):  # before draft 2020-12
+        made["prefixItems"] = [_plain(each, f"{where}.items.{i}") for i, each in enumerate(made.pop("items"))]
+    for key in _ONE:
+        if key in made and not isinstance(made[key], bool):
+            made[key] = _plain(made[key], f"{where}.{key}")
+    for rewrite in (_with_required, _with_types, _with_limits, _with_null):
+        rewrite(made, where)
+    return made
+
+
+def _each(schemas: Any, where: str) -> dict:
+    if not isinstance(schemas, dict):
+        raise ToolDefinitionError(f"{where}: an object of schemas is expected, not {schemas!r:.60}")
+    return {name: _plain(each, f"{where}.{name}") for name, each in schemas.items()}
+
+
+def _with_required(made: dict, where: str) -> None:
+    """Take `"required": true` from a property to the object that holds it."""
+    properties = made.get("properties", {})
+    flagged = [name for name, each in properties.items() if each.get("required") is True]
+    for name in [name for name, each in properties.items() if isinstance(each.get("required"), bool)]:
+        properties[name] = {key: value for key, value in properties[name].items() if key != "required"}
+    required = made.get("required")
+    if flagged or required is None:
+        made.pop("required", None)
+        made |= {"required": [*(required or []), *flagged]} if flagged and not isinstance(required, bool) else {}
+    elif isinstance(required, list):
+        made["required"] = list(dict.fromkeys(required))
+
+
+def _with_types(made: dict, where: str) -> None:
+    """Write the words for types as JSON Schema has them."""
+    if "type" not in made:
+        return
+    kinds = made["type"] if isinstance(made["type"], list) else [made["type"]]
+    words = [_WORDS.get(kind.lower()) if isinstance(kind, str) else None for kind in kinds]
+    if None in words or not words:
+        raise ToolDefinitionError(f"{where}.type: {made['type']!r:.60} is no type of JSON Schema")
+    if "" in words:
+        del made["type"]
+    else:
+        made["type"] = list(dict.fromkeys(words)) if isinstance(made["type"], list) else words[0]
+
+
+def _with_limits(made: dict, where: str) -> None:
+    """Write `"minimum": 1, "exclusiveMinimum": true` as `"exclusiveMinimum": 1`."""
+    for key, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(made.get(key), bool):
+            is_exclusive = made.pop(key)
+            if is_exclusive and limit in made:
+                made[key] = made.pop(limit)
+
+
+def _with_null(made: dict, where: str) -> None:
+    """Write `"nullable": true` as one more type."""
+    if made.pop("nullable", False) is True and isinstance(made.get("type"), str):
+        made["type"] = [made["type"], "null"]
+        if "enum" in made and None not in made["enum"]:
+            made["enum"] = [*made["enum"], None]
+
+
+def _check_references(schema: Any, root: dict, tool: str) -> None:
+    """Refuse a `$ref` that leads nowhere, or out of the schema: nothing is fetched."""
+    reference = schema.get("$ref") if isinstance(schema, dict) else None
+    if isinstance(reference, str) and not _exists(reference, root):
+        raise ToolDefinitionError(f"tool {tool!r}: $ref {reference!r} leads to no schema in these parameters")
+    _walk(schema, lambda inner: _check_references(inner, root, tool))
+
+
+def _walk(schema: dict, visit: Callable[[Any], None]) -> None:
+    """Visit the schemas that stand directly in a schema."""
+    for key in (*_MAPS, *_LISTS, *_ONE):
+        inner = schema.get(key, ())
+        inner = inner.values() if key in _MAPS else [inner] if key in _ONE else inner
+        for each in inner:
+            if isinstance(each, dict):
+                visit(each)
+
+
+def _exists(reference: str, root: Any) -> bool:
+    start, *path = reference.split("/")
+    for key in path:
+        key = key.replace("~1", "/").replace("~0", "~")
+        root = root[int(key)] if isinstance(root, list) and key.isdigit() and int(key) < len(root) else (
+            root.get(key) if isinstance(root, dict) else None)  # fmt: skip
+    return start == "#" and isinstance(root, dict)

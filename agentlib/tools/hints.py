@@ -1,0 +1,72 @@
+"""Type hints as pydantic wants them: a note in `Annotated` is a description, and an old TypedDict is a new one."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+import typing
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+
+@dataclass(frozen=True)
+class Hinted:
+    """The type of a parameter and its default, as in the signature."""
+
+    hint: Any
+    default: Any
+
+
+def described_as(hinted: Hinted, name: str, said: str | None) -> tuple[Any, Any]:
+    """Give the type and the field of a pydantic model. What `Annotated` says goes before what the docstring says."""
+    from pydantic import Field
+    from pydantic.fields import FieldInfo
+
+    hint, default = hinted.hint, hinted.default
+    if isinstance(default, FieldInfo):  # n: int = Field(3, description="How many.")
+        hint, default = Annotated[hint, default], inspect.Parameter.empty
+    words = note(hint) or _described(hint) or said
+    options = {"alias": name} | ({"description": words} if words else {})
+    return hint, Field(**options, **({} if default is inspect.Parameter.empty else {"default": default}))
+
+
+def _described(hint: Any) -> str | None:
+    """Give the description in `Annotated[int, Field(description=...)]`."""
+    from pydantic.fields import FieldInfo
+
+    said = [each.description for each in getattr(hint, "__metadata__", ()) if isinstance(each, FieldInfo)]
+    return next((each for each in reversed(said) if each), None)
+
+
+def note(hint: Any) -> str | None:
+    """Give the text in `Annotated[int, "How many."]`, also where that stands in an Optional."""
+    if get_origin(hint) is Annotated:
+        return next((each for each in hint.__metadata__ if isinstance(each, str)), None) or note(get_args(hint)[0])
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        return next((found for each in get_args(hint) if (found := note(each))), None)
+    return None
+
+
+def for_pydantic(hint: Any) -> Any:
+    """Give a hint whose `typing.TypedDict`s are those of typing_extensions, which pydantic needs before 3.12."""
+    if sys.version_info >= (3, 12):
+        return hint
+    if typing.is_typeddict(hint) and type(hint).__module__ == "typing":
+        return _new_typed_dict(hint)
+    inner = get_args(hint)
+    new = tuple(for_pydantic(each) if not isinstance(each, list) else each for each in inner)
+    if all(a is b for a, b in zip(inner, new, strict=True)) or get_origin(hint) is typing.Literal:
+        return hint
+    if get_origin(hint) is types.UnionType:
+        return typing.Union[new]  # noqa: UP007 - `|` takes no tuple
+    return hint.copy_with(new[:1]) if get_origin(hint) is Annotated else get_origin(hint)[new]
+
+
+def _new_typed_dict(old: Any) -> Any:
+    import typing_extensions
+
+    hints = typing.get_type_hints(old, include_extras=True)
+    optional = {name: typing_extensions.NotRequired[for_pydantic(hints[name])] for name in old.__optional_keys__}
+    fields = {name: optional.get(name) or for_pydantic(hint) for name, hint in hints.items()}
+    return typing_extensions.TypedDict(old.__name__, fields)
