@@ -84,11 +84,15 @@ def collect(folder: Path, policy: Policy) -> tuple[dict[str, bytes], tuple[str, 
         if status and stat.S_ISDIR(status.st_mode):
             continue
         content, fault = _read(folder / path, status, room)
-        if fault or not _is_text(path):
-            left_out.append(f"{printable(path)}: {fault or 'its name is no text'}")
-            continue
-        files[path] = content
-        room -= len(content)
+        if not _is_text(path):
+            fault = "its name is no text"
+        elif len(files) == policy.inodes:
+            fault = f"more than inodes={policy.inodes} files"
+        if fault:
+            left_out.append(f"{printable(path)}: {fault}")
+        else:
+            files[path] = content
+            room -= len(content)
     return dict(sorted(files.items())), summarised(left_out)
 
 
@@ -129,7 +133,7 @@ def summarised(lines: list[str], most: int = 10) -> tuple[str, ...]:
 
 
 def remove(folder: Path) -> None:
-    """Remove the folder, however deep it is: what is in its folders is moved up to it first, so that paths stay short."""
+    """Remove the folder, however deep it is: what lies deeper is moved up first, so that no path grows too long."""
     names = (folder / f".moved-{number}" for number in itertools.count())
     while entries := list(os.scandir(folder)):
         for entry in entries:

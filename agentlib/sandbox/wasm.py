@@ -24,8 +24,8 @@ from . import trees
 from .backends import Probe
 from .policy import Policy
 from .result import Result, Status
-from .watched import MANY, Ending, deadline, watch
 from .wasm_build import BuildError, bare_environment, component, missing_packages
+from .watched import MANY, Ending, deadline, watch
 
 _CHILD = Path(__file__).with_name("wasm_child.py")
 _START = 60.0  # seconds until the instance runs, on a slow machine
@@ -81,7 +81,7 @@ def supervise(room: Path, policy: Policy, given: int) -> tuple[Ending, float]:
 
 
 class Clock:
-    """Measures the code's time: from the moment that the instance says it starts, so that a slow start is not counted."""
+    """Measures the code's time, from the moment that the host process says it starts: a slow start is not counted."""
 
     def __init__(self, started: Path, limit: float) -> None:
         self._started = started

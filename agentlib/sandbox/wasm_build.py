@@ -53,7 +53,7 @@ def key() -> str:
 
 
 def cache_folder() -> Path:
-    """Give this user's folder for it, made so that nobody else can write there: what is in it is run as machine code."""
+    """Give this user's folder for it. Nobody else may write there: what is in it is run as machine code."""
     home = Path.home()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")

@@ -18,7 +18,7 @@ import traceback
 import types
 import warnings
 
-NAME = "main.py"  # what a traceback calls the user's code
+NAME = "<code>"  # what a traceback calls the user's code
 OUT_OF_MEMORY = -1
 # They print, open a browser, are tests, or start something.
 SKIPPED = {"__main__", "antigravity", "this", "test", "idlelib", "turtledemo", "ensurepip", "_pyrepl", "wit_world"}
@@ -86,7 +86,10 @@ def prepare_process() -> None:
     sys.path[:] = ["/work"]
     sys.dont_write_bytecode = True
     sys.meta_path.append(Missing)
-    sys.stdout.reconfigure(line_buffering=True)  # what was printed before a kill is seen
+    # Line by line, so that what was printed before a kill is seen; the picture's own streams lose what is over 64 kB.
+    sys.stdout = open(1, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays open
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
     sys.excepthook = show_fault
 
 

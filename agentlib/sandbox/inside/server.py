@@ -1,0 +1,96 @@
+"""The server that stays warm: imports what runs will need, then forks for each job, so that a job finds it imported.
+
+The host starts it with one connected socket. Each message carries five open files: the job, the pipes for stdout,
+stderr and the report, and a pipe that ends when the host gives up. The server ends when the host closes the socket,
+and every run with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import io
+import json
+import os
+import signal
+import socket
+import sys
+
+from . import file_access, packing, places, processes, supervisor
+
+
+def serve(settings: str) -> None:
+    """Serve until the host hangs up. `settings` is a JSON object: socket, namespaces, packages, readable, modules."""
+    known = json.loads(settings)
+    sys.path += known["packages"]  # behind the standard library; the first entry is where this package was found
+    known["search"] = sys.path[1:]
+    add_builtins_of_a_script()
+    load(known["modules"])
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries those that end
+    host = socket.socket(fileno=known["socket"])
+    host.send(b"ready")
+    while True:
+        message, files, _, _ = socket.recv_fds(host, 16, 5)
+        if not message:
+            os._exit(0)
+        if os.fork() == 0:
+            host.close()
+            run_job(files, known)
+            os._exit(0)
+        for file in files:
+            os.close(file)
+
+
+def add_builtins_of_a_script() -> None:
+    """Add what scripts expect and the `site` module, which is not loaded, would bring: exit, quit, help and so on."""
+    import site
+
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
+
+
+def load(modules: list[str]) -> None:
+    """Import what the runs will use, and draw once, since the first picture takes longest."""
+    for name in modules:
+        importlib.import_module(name)
+    if "matplotlib.pyplot" in sys.modules:
+        pyplot = sys.modules["matplotlib.pyplot"]
+        figure = pyplot.figure()
+        figure.gca().plot([1, 2], label="a")
+        figure.savefig(io.BytesIO())
+        pyplot.close(figure)
+    gc.collect()
+    gc.freeze()  # garbage collection in a fork would touch, and so copy, every page
+
+
+def run_job(files: list[int], settings: dict) -> None:
+    """Become the supervisor of one run. Never raises: what fails is in the report."""
+    job_file, *pipes = files
+    pipes = supervisor.Pipes(*pipes)
+    try:
+        size = os.fstat(job_file).st_size
+        header, given = packing.unpack(os.pread(job_file, size, 0))
+        os.close(job_file)
+        job = supervisor.Job(files=given, search=settings["search"], namespaces=settings["namespaces"], **header)
+        if job.namespaces:
+            run_in_new_namespaces(job, pipes, settings["readable"])
+        else:
+            run_with_landlock(job, pipes, settings["readable"])
+    except BaseException as error:
+        text = f"{type(error).__name__}: {error}"
+        supervisor.write_all(pipes.report, packing.pack({"failed": text}, {}))
+
+
+def run_in_new_namespaces(job: supervisor.Job, pipes: supervisor.Pipes, readable: list[str]) -> None:
+    """Supervise as process 1 of new namespaces, with which all of the run ends. See `places`."""
+    places.leave_for_new_namespaces()
+    if os.fork() == 0:
+        places.mount_own_disk(job.box, job.disk, job.inodes, readable, shared_memory=job.processes > 1)
+        supervisor.supervise(job, pipes, keep_in=lambda: None)
+
+
+def run_with_landlock(job: supervisor.Job, pipes: supervisor.Pipes, readable: list[str]) -> None:
+    """Supervise from outside; the code's process gives up all files but a few. See `file_access`."""
+    processes.adopt_orphans()
+    supervisor.supervise(job, pipes, keep_in=lambda: file_access.restrict(readable, ["/dev/null", job.box]))

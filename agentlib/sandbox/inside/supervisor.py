@@ -1,0 +1,181 @@
+"""The supervisor of one run: starts the code in a process of its own, watches it, kills it, and reports.
+
+Nothing that the code does can reach it: it is another process, which the code may not look into, signal or trace, and
+which holds the only way to report. What it reports is the wait status that the kernel gives, and the files.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import capabilities, collecting, limits, packing, processes, system_calls, user_code
+
+LOOK_EVERY = 0.05  # seconds, where the kernel has no limit and the supervisor must count
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run. `box` is the folder that the code may write to; it starts in `box`/work."""
+
+    code: str
+    files: dict[str, bytes]
+    box: str
+    search: list[str]
+    seconds: float
+    memory: int
+    processes: int
+    disk: int
+    inodes: int
+    network: bool
+    namespaces: bool
+
+    @property
+    def folder(self) -> str:
+        return f"{self.box}/work"
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """The ends of the host's pipes that belong to one run. `host` ends when the host gives up on the run."""
+
+    stdout: int
+    stderr: int
+    report: int
+    host: int
+
+
+def supervise(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> None:
+    """Run a job to its end and report. `keep_in` closes the code's process in further, before the code starts."""
+    for name in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(name, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    put_files(job)
+    capabilities.set_dumpable(False)  # before the fork, so that there is no moment without
+    child = os.fork()
+    if child == 0:
+        become_user_code(job, pipes, keep_in)
+    for pipe in (pipes.stdout, pipes.stderr):
+        os.close(pipe)
+    reason = watch(job, child, pipes.host)
+    status = processes.kill_all(child, job.namespaces)
+    files, left_out = collecting.collect(job.folder, job.inodes, job.disk * limits.MEGABYTE)
+    header = {"wait_status": status, "reason": reason, "left_out": left_out}
+    write_all(pipes.report, packing.pack(header, files))
+
+
+def put_files(job: Job) -> None:
+    """Make the working directory and the one for temporary files, and put in the input files."""
+    for folder in (job.folder, f"{job.box}/tmp"):
+        os.makedirs(folder, exist_ok=True)
+    for path, content in job.files.items():
+        target = f"{job.folder}/{path}"
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as file:
+            file.write(content)
+
+
+def become_user_code(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> None:
+    """Turn this process, layer by layer, into one that is fit to run the code, and run it. Never returns."""
+    try:
+        capabilities.set_dumpable(True)  # or it could not read its own /proc/self
+        os.setsid()  # no terminal
+        connect_output(pipes)
+        os.chdir(job.folder)
+        os.environ.update(HOME=job.box, TMPDIR=f"{job.box}/tmp", MPLCONFIGDIR=f"{job.box}/matplotlib")
+        tasks = limits.THREADS + job.processes + (0 if job.namespaces else processes.tasks_of_this_user())
+        limits.set_limits(limits.process_limits(job.seconds, job.memory, job.disk, tasks))
+        capabilities.drop_all()
+        keep_in()
+        machine = os.uname().machine
+        filtering = system_calls.build_filter(
+            machine,
+            processes=job.processes,
+            network=job.network,
+            namespaces=job.namespaces,
+            own_pid=os.getpid(),
+        )
+        system_calls.install(filtering)
+    except BaseException as error:
+        os.write(2, f"the sandbox could not be closed, so the code was not run: {error}\n".encode())
+        os._exit(NOT_CLOSED)
+    start_fresh()
+    user_code.run_and_exit(job.code, [job.folder, *job.search])
+
+
+NOT_CLOSED = 125
+
+
+def connect_output(pipes: Pipes) -> None:
+    """Make the three standard streams those of the run, and close everything else that was inherited."""
+    null = os.open("/dev/null", os.O_RDONLY)
+    for source, target in ((null, 0), (pipes.stdout, 1), (pipes.stderr, 2)):
+        os.dup2(source, target)
+    os.closerange(3, 1 << 16)
+    # Line by line, so that what was printed before a run is killed is not lost.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays open
+    sys.stdout = open(1, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+
+
+def start_fresh() -> None:
+    """Undo what a process inherits from the one it was forked from: signal handling, luck, the state of collection."""
+    for name in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(name, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    random.seed()
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
+    gc.enable()
+
+
+def watch(job: Job, child: int, host: int) -> str:
+    """Wait until the code has ended by itself, and give ''; else give why it has to be killed."""
+    end = time.monotonic() + job.seconds
+    counted = not job.namespaces or job.processes > 1
+    waiting = select.poll()
+    waiting.register(handle := os.pidfd_open(child), select.POLLIN)
+    waiting.register(host, 0)  # hanging up is always told
+    try:
+        while (left := end - time.monotonic()) > 0:
+            ready = waiting.poll(1000 * (min(left, LOOK_EVERY) if counted else left))
+            if any(each == handle for each, _ in ready):
+                return over_limit(job, child) if counted else ""
+            if ready:
+                return "given up"
+            if counted and (fault := over_limit(job, child)):
+                return fault
+        return "timeout"
+    finally:
+        os.close(handle)
+
+
+def over_limit(job: Job, child: int) -> str:
+    """Give '' or which limit the run is over, of those that the kernel does not enforce."""
+    if job.processes > 1 and processes.count_running(child, job.namespaces) > job.processes:
+        return f"processes: more than {job.processes} at once"
+    if not job.namespaces:
+        entries, size = collecting.count(job.box, job.inodes)
+        if entries > job.inodes + 1 + len(job.files):
+            return f"inodes: more than {job.inodes} files and folders, or folders too deep"
+        if size > job.disk * limits.MEGABYTE:
+            return f"disk: more than {job.disk} MB"
+    return ""
+
+
+def write_all(pipe: int, data: bytes) -> None:
+    """Write to a pipe until all is written, or nobody reads it."""
+    view = memoryview(data)
+    try:
+        while view:
+            view = view[os.write(pipe, view) :]
+    except BrokenPipeError:
+        return

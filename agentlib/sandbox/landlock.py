@@ -1,0 +1,106 @@
+"""The second backend: Landlock, a system call filter and limits, for containers that allow no namespaces (Linux).
+
+It sees the host's processes and file names, but can open, signal and trace none of them. What the kernel does not
+limit here, the size and number of files and the number of processes, the supervisor counts many times a second.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from . import probing, python_folders, unprivileged
+from .backends import Probe
+from .bubblewrap import ENVIRONMENT, START_SERVER
+from .inside import collecting, file_access, system_calls
+from .policy import Policy
+from .result import Result, Status
+from .server import Server, StartError
+
+NEEDED = 3  # the version of Landlock (Linux 6.2): before it, files outside could be emptied
+SIGNALS = 6  # the version (Linux 6.12) that keeps signals in; before it, the filter lets a process signal only itself
+DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+
+
+class Landlock:
+    """Runs code without namespaces, with Landlock."""
+
+    name = "landlock"
+
+    def probe(self) -> Probe:
+        """Try to run code and to break out. Remembered for this process."""
+        return _probe()
+
+    def satisfies(self, policy: Policy) -> str:
+        """Give '' or what it cannot do of the policy."""
+        if policy.network:
+            return "a network"
+        if policy.processes > 1 and file_access.version() < SIGNALS:
+            return "more than one process (it needs Linux 6.12)"
+        return ""
+
+    def run(self, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
+        """Start a sandbox, run the code in it, and end it."""
+        try:
+            with own_folder() as home, start(policy, home) as server:
+                return run_on(server, code, files, policy)
+        except StartError as error:
+            return Result(Status.UNAVAILABLE, isolation=self.name, reason=f"it did not start: {error}")
+
+
+def run_on(server: Server, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
+    """Run code on a server that is running, in a folder that is made and removed for it."""
+    with own_folder() as box:
+        return server.run(code, files, policy, box)
+
+
+@contextmanager
+def own_folder() -> Iterator[str]:
+    """Make an empty folder that belongs to the user that the sandbox runs as, and remove it with all in it."""
+    parent = tempfile.gettempdir()
+    if os.geteuid() == 0 and unprivileged.closed_folders([f"{parent}/any"]):
+        parent = "/tmp"  # `nobody` can enter it
+    folder = tempfile.mkdtemp(prefix="agentlib-", dir=parent)
+    try:
+        if os.geteuid() == 0:
+            os.chown(folder, unprivileged.NOBODY, unprivileged.NOBODY)
+        yield folder
+    finally:
+        collecting.remove(folder)
+
+
+def start(policy: Policy, home: str, modules: Sequence[str] = ()) -> Server:
+    """Start a server that runs outside; each run closes itself in. `home` is a folder for it. Raises StartError."""
+    readable = python_folders.readable(policy.read)
+    interpreter = python_folders.interpreter()
+    environment = {**ENVIRONMENT, "HOME": home, "TMPDIR": home, "MPLCONFIGDIR": home}
+    variables = [f"{name}={value}" for name, value in environment.items()]
+
+    def command(settings: str) -> list[str]:
+        program = [interpreter, "-I", "-S", "-B", "-c", START_SERVER, os.path.dirname(python_folders.OURS[0]), settings]
+        started = [shutil.which("env", path="/usr/bin:/bin") or "env", "-i", *variables, *program]
+        return unprivileged.command(interpreter, readable, started)
+
+    settings = {
+        "namespaces": False,
+        "packages": python_folders.packages(),
+        "readable": [*readable, *DEVICES],
+        "modules": list(modules),
+    }
+    return Server(command, settings, Landlock.name)
+
+
+@functools.cache
+def _probe() -> Probe:
+    if sys.platform != "linux" or not system_calls.supported(os.uname().machine):
+        return Probe(Landlock.name, False, f"it needs Linux on {' or '.join(system_calls.ARCHITECTURES)}.")
+    found = file_access.version()
+    if found < NEEDED:
+        reason = f"this kernel has version {found} of Landlock, and version {NEEDED} (Linux 6.2) is needed."
+        return Probe(Landlock.name, False, reason, "a newer kernel, with landlock in its list of security modules (lsm=)")
+    return probing.attempt(Landlock(), "")

@@ -1,0 +1,63 @@
+"""Reading what a run sends: up to a cap, never more, until everything that could write has ended.
+
+What comes through a pipe is only data. Nothing in it can say how the run ended.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import time
+from collections.abc import Callable, Mapping
+
+FLOOD = 32  # a run that writes this many times its cap is killed
+
+
+class CappedPipe:
+    """The reading end of a pipe, and the first bytes that came through it."""
+
+    def __init__(self, cap: int) -> None:
+        self.reading, self.writing = os.pipe()
+        self.cap = cap
+        self.kept = bytearray()
+        self.seen = 0
+
+    @property
+    def cut(self) -> bool:
+        """Whether more came than was kept."""
+        return self.seen > self.cap
+
+    def read(self) -> bool:
+        """Take in what is there. Gives False at the end."""
+        data = os.read(self.reading, 1 << 16)
+        self.kept += data[: max(0, self.cap - len(self.kept))]
+        self.seen += len(data)
+        return bool(data)
+
+    def close(self) -> None:
+        """Close the reading end."""
+        os.close(self.reading)
+
+
+def read_all(pipes: Mapping[str, CappedPipe], seconds: float, flooded: Callable[[str], None]) -> bool:
+    """Read all pipes to their ends. Gives False when that took longer than `seconds`.
+
+    `flooded` is called once with the name of a pipe through which far more came than is kept.
+    """
+    end = time.monotonic() + seconds
+    told = False
+    with selectors.DefaultSelector() as waiting:
+        for name, pipe in pipes.items():
+            waiting.register(pipe.reading, selectors.EVENT_READ, name)
+        while waiting.get_map():
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            for key, _ in waiting.select(left):
+                pipe = pipes[key.data]
+                if not pipe.read():
+                    waiting.unregister(key.fd)
+                elif pipe.seen > FLOOD * pipe.cap and not told:
+                    told = True
+                    flooded(key.data)
+    return True
