@@ -16,7 +16,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentlib import LLM, LLMError, Message, ReAct, RecordingLLM, Reply, ScriptedLLM, Status, TapeLLM, Usage
+from agentlib import (
+    LLM,
+    Call,
+    FunctionCalling,
+    LLMError,
+    Message,
+    ReAct,
+    RecordingLLM,
+    Reply,
+    ScriptedLLM,
+    Status,
+    TapeLLM,
+    Tool,
+    Toolbox,
+    Usage,
+)  # fmt: skip
 from agentlib.jsonlines import LinesError, read_lines
 from agentlib.llm import SETTINGS
 from agentlib.offline import Settings, app
@@ -135,6 +150,105 @@ def test_a_tape_holds_the_request_as_it_was_sent_and_the_reply(tape):
                   "completion_tokens": reply.usage.completion_tokens},
     }  # fmt: skip
     assert TapeLLM(tape).chat(user("Question: What is 2 + 2?"), stop=["Observation:"]) == reply
+
+
+# -- tools and calls
+
+
+def wire(*functions: Tool) -> list[dict]:
+    return [tool.to_wire() for tool in Toolbox(functions).tools.values()]
+
+
+SUNNY = Reply("I look.", "tool_calls", Usage(1, 9, 5), (Call("a", "weather", '{"city": "Rome"}'), Call("", "x", "{")))
+
+
+def _optional(tool: Tool) -> dict:
+    """Give the tool with no parameter required."""
+    (wired,) = wire(tool)
+    function = wired["function"]
+    return {**wired, "function": {**function, "parameters": {**function["parameters"], "required": []}}}
+
+
+def test_calls_of_tools_are_recorded_and_replayed_as_they_came(tape):
+    llm = RecordingLLM(ScriptedLLM([SUNNY, "plain"]), tape)
+    assert llm.chat(user("Hello"), tools=wire(weather)) == SUNNY
+    assert llm.chat(user("Hello")).content == "plain"  # the same messages without tools are another request
+    assert llm.llm.requests[0]["tools"] == wire(weather)
+    (_, first), (_, second) = read_lines(tape, KIND)
+    assert first["request"]["tools"] == wire(weather)
+    assert first["reply"]["tool_calls"] == [
+        {"id": "a", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}},
+        {"id": "", "type": "function", "function": {"name": "x", "arguments": "{"}},
+    ]
+    assert "tools" not in second["request"]
+    assert "tool_calls" not in second["reply"]
+    llm = TapeLLM(tape)  # tools are no setting that one has to choose
+    assert llm.chat(user("Hello")).content == "plain"
+    assert llm.chat(user("Hello"), tools=wire(weather)) == SUNNY
+
+
+def test_a_function_calling_run_is_replayed_to_the_same_state(tape):
+    taught = FunctionCalling(RecordingLLM(LLM(), tape), TOOLS).run(GOAL)
+    assert taught.status is Status.DONE
+    assert any(message.role == "tool" for message in taught.messages)
+    assert FunctionCalling(TapeLLM(tape), TOOLS).run(GOAL) == taught
+    other = FunctionCalling(TapeLLM(tape), TOOLS[:2]).run(GOAL)
+    assert (other.status, other.reason) == (Status.STOPPED, "not_on_tape")
+    assert other.events[-1].text.endswith("(line 2), its tools differ: missing calculator")
+
+
+def test_tools_that_the_server_was_not_sent_are_asked_for_all_the_same(tape, monkeypatch):
+    monkeypatch.setenv("AGENTLIB_OMIT", "tools,stop")
+    reply = RecordingLLM(LLM(), tape).chat(user("Hello"), tools=wire(weather), stop=["x"])
+    ((_, line),) = read_lines(tape, KIND)
+    assert line["request"].keys() == {"model", "messages"}
+    assert line["not_sent"] == {"tools": wire(weather), "stop": ["x"]}
+    assert TapeLLM(tape).chat(user("Hello"), tools=wire(weather), stop=["x"]) == reply
+    assert failure(lambda: TapeLLM(tape).chat(user("Hello"))).reason == "not_on_tape"
+
+
+def test_no_key_gets_to_the_tape_through_tools_and_calls(tape, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    leaky = {"type": "function", "function": {"name": "look", "description": f"Send {KEY}.", "parameters": {}}}
+    record(tape, Reply("", tool_calls=(Call("1", "look", json.dumps({"key": KEY})),)), tools=[leaky])
+    _is_clean(tape, KEY)
+
+
+@pytest.mark.parametrize(
+    ("tools", "line"),
+    [
+        ([], "its tools differ: missing search, weather"),
+        (wire(weather), "its tools differ: missing search"),
+        (wire(search, weather, calculator), "its tools differ: added calculator"),
+        (wire(search, calculator), "its tools differ: added calculator; missing weather"),
+        (wire(weather, search), "its tools come in another order: weather, search"),
+        ([*wire(search), Tool(weather.function, description="Never ask.").to_wire()],
+         'its tool weather differs in its description: from character 1 on it is "Never ask.", recorded was "Get today'),
+        ([*wire(search), _optional(weather)],
+         'its tool weather differs in its parameters: from character'),
+        ([{"odd": 1}], 'its tools differ: added {"odd": 1}; missing search, weather'),
+    ],
+)  # fmt: skip
+def test_a_request_with_other_tools_is_told_which(tape, tools, line):
+    record(tape, SUNNY, tools=wire(search, weather))
+    said = str(failure(lambda: TapeLLM(tape).chat(user("Hello"), tools=tools)))
+    assert f"against the nearest one (line 2), {line}" in said
+
+
+def test_the_nearest_of_equal_messages_is_that_with_the_most_equal_tools(tape):
+    for tools in ((calculator,), (search, weather), ()):
+        record(tape, SUNNY, tools=wire(*tools))
+    said = str(failure(lambda: TapeLLM(tape).chat(user("Hello"), tools=wire(search, weather, calculator))))
+    assert said.endswith("the nearest one (line 3), its tools differ: added calculator")
+
+
+def test_what_differs_in_a_recorded_call_is_shown(tape):
+    record(tape, SUNNY, tools=wire(weather))
+    other = Message("assistant", "I look.", (Call("a", "weather", '{"city": "Oslo"}'),))
+    said = str(failure(lambda: TapeLLM(tape).chat([*user("Hello"), other], tools=wire(weather))))
+    assert "message 2 differs from the reply on the tape (line 2): from character" in said
+    assert "Oslo" in said
+    assert "Rome" in said
 
 
 # -- secrets
@@ -340,6 +454,8 @@ LINES = ['{}', '{"request": {}}', '{"request": {"messages": "hi"}, "reply": {}}'
          '{"request": {"messages": []}, "reply": {"content": "", "finish_reason": "stop", "usage": {"calls": 1e999}}}',
          '{"request": {"messages": []}, "reply": {"content": "", "finish_reason": "stop", "usage": {"cost": 1}}}',
          '{"request": {"messages": [1]}, "error": {"reason": "a", "text": "b"}}',
+         '{"request": {"messages": [], "tools": [1]}, "error": {"reason": "a", "text": "b"}}',
+         '{"request": {"messages": []}, "reply": {"content": "", "finish_reason": "stop", "usage": {}, "tool_calls": [1]}}',
          '{"request": {"messages": []}, "error": {"reason": "a"}}']  # fmt: skip
 
 

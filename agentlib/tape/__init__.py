@@ -10,11 +10,11 @@ Thirty learners replay, with the file alone:
     llm = TapeLLM("lesson.tape")
     ReAct(llm, tools=[search]).run("Who runs DeepMind?")   # the same replies, the same state
 
-Both can stand wherever an LLM can. A tape is a file of JSON lines. Each holds a request as it was sent and the reply or
-the error; keys, addresses and headers are no part of it, and where a text repeats one it is written as [key] or
-[address]. The same request with the same reply is kept once. Where a model replied differently to the same request,
-the replies are replayed in their order, then the last one again. An error is replayed only where no reply was recorded:
-it came from the network or the account, not from the model.
+Both can stand wherever an LLM can. A tape is a file of JSON lines. Each holds a request as it was sent, its tools too,
+and the reply with its calls, or the error; keys, addresses and headers are no part of it, and where a text repeats one
+it is written as [key] or [address]. The same request with the same reply is kept once. Where a model replied
+differently to the same request, the replies are replayed in their order, then the last one again. An error is replayed
+only where no reply was recorded: it came from the network or the account, not from the model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any
 from ..jsonlines import LinesError, append_line, open_lines, read_lines
 from ..llm import LLMError, Reply, read_settings, to_wire
 from ..secrecy import without, without_addresses
-from ..state import Message, Usage
+from ..state import Call, Message, Usage
 from .nearest import how_it_differs
 
 KIND = "tape"
@@ -38,7 +38,7 @@ SETTINGS = ("model", "seed", "temperature", "max_tokens")
 
 @dataclass(frozen=True)
 class Take:
-    """One line of a tape. `asked` is the request with its stop words also where the server was not sent them."""
+    """One line of a tape. `asked` is the request with its tools and stop words also where they were not sent."""
 
     asked: dict
     outcome: Reply | LLMError
@@ -61,23 +61,27 @@ class RecordingLLM:
     def __repr__(self) -> str:
         return f"RecordingLLM({self.llm!r}, {self.path!r})"
 
-    def chat(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> Reply:
+    def chat(
+        self, messages: Iterable[Message | Mapping], *, tools: Sequence[dict] = (), stop: Sequence[str] = ()
+    ) -> Reply:
         """Ask the model, and keep what it says. Raises LLMError as the model does."""
-        messages = list(messages)
-        request = self.request(messages, stop=stop)
+        messages, given = list(messages), _given(tools, stop)
+        request = self.request(messages, **given)
         try:
-            reply = self.llm.chat(messages, stop=stop)
+            reply = self.llm.chat(messages, **given)
         except LLMError as error:
-            self._keep(request, stop, error)
+            self._keep(request, given, error)
             raise
-        self._keep(request, stop, reply)
+        self._keep(request, given, reply)
         return reply
 
-    def request(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> dict:
+    def request(
+        self, messages: Iterable[Message | Mapping], *, tools: Sequence[dict] = (), stop: Sequence[str] = ()
+    ) -> dict:
         """Give the body of the request, as the model sends it."""
         if hasattr(self.llm, "request"):
-            return self.llm.request(messages, stop=stop)
-        return {"model": self.model, "messages": to_wire(messages)} | ({"stop": list(stop)} if stop else {})
+            return self.llm.request(messages, **_given(tools, stop))
+        return {"model": self.model, "messages": to_wire(messages), **_given(tools, stop)}
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -85,10 +89,11 @@ class RecordingLLM:
         around = [value for name, value in os.environ.items() if name.endswith("_API_KEY")]
         return (*getattr(self.llm, "secrets", ()), *around, read_settings().get("OPENAI_API_KEY", ""))
 
-    def _keep(self, request: dict, stop: Sequence[str], outcome: Reply | LLMError) -> None:
-        line = without(self.secrets, self._encode(request, outcome))
-        if stop and "stop" not in request:
-            line["not_sent"] = {"stop": list(stop)}  # left out for the server's sake (AGENTLIB_OMIT)
+    def _keep(self, request: dict, given: dict, outcome: Reply | LLMError) -> None:
+        line = self._encode(request, outcome)
+        if not_sent := {name: value for name, value in given.items() if name not in request}:
+            line["not_sent"] = not_sent  # left out for the server's sake (AGENTLIB_OMIT)
+        line = without(self.secrets, line)
         if (identity := _identity(line)) not in self._kept:
             try:
                 append_line(self.path, line)
@@ -102,7 +107,8 @@ class RecordingLLM:
             return {"request": request, "error": {"reason": outcome.reason, "text": text}}
         usage = {name: getattr(outcome.usage, name) for name in Usage.__dataclass_fields__}
         reply = {"content": outcome.content, "finish_reason": outcome.finish_reason, "usage": usage}
-        return {"request": request, "reply": reply}
+        calls = {"tool_calls": [call.to_wire() for call in outcome.tool_calls]} if outcome.tool_calls else {}
+        return {"request": request, "reply": reply | calls}
 
 
 class TapeLLM:
@@ -137,9 +143,11 @@ class TapeLLM:
     def __repr__(self) -> str:
         return f"TapeLLM({self.path!r}, model={self.model!r})"
 
-    def chat(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> Reply:
+    def chat(
+        self, messages: Iterable[Message | Mapping], *, tools: Sequence[dict] = (), stop: Sequence[str] = ()
+    ) -> Reply:
         """Give the reply that was recorded. Raises LLMError: the recorded one, or not_on_tape."""
-        asked = self.request(messages, stop=stop)
+        asked = self.request(messages, tools=tools, stop=stop)
         identity = _identity(asked)
         if identity not in self._replies:
             why = how_it_differs(asked, [(take.line, take.asked, _said(take)) for take in self._takes])
@@ -152,9 +160,16 @@ class TapeLLM:
             raise LLMError(outcome.reason, str(outcome))  # a new one: raising one twice would join their tracebacks
         return outcome
 
-    def request(self, messages: Iterable[Message | Mapping], *, stop: Sequence[str] = ()) -> dict:
+    def request(
+        self, messages: Iterable[Message | Mapping], *, tools: Sequence[dict] = (), stop: Sequence[str] = ()
+    ) -> dict:
         """Give the request that is looked for."""
-        return {**self.settings, "messages": to_wire(messages)} | ({"stop": list(stop)} if stop else {})
+        return {**self.settings, "messages": to_wire(messages), **_given(tools, stop)}
+
+
+def _given(tools: Sequence[dict], stop: Sequence[str]) -> dict:
+    """Give what a request holds beside its messages and settings; what is empty is not sent."""
+    return {name: list(value) for name, value in (("tools", tools), ("stop", stop)) if value}
 
 
 # -- lines
@@ -171,21 +186,27 @@ def _lines(path: str | os.PathLike, read: Any) -> list[tuple[Take, dict]]:
 def _decode(path: str | os.PathLike, number: int, value: dict) -> Take:
     try:
         asked = {**value["request"], **value.get("not_sent", {})}
-        if not all(isinstance(message, dict) for message in [*asked["messages"]]):
-            raise TypeError(asked["messages"])
+        if not all(isinstance(each, dict) for each in [*asked["messages"], *asked.get("tools", [])]):
+            raise TypeError(asked)
         if "error" in value:
             outcome = LLMError(_text(value["error"]["reason"]), _text(value["error"]["text"]))
         else:
             reply = value["reply"]
             usage = Usage(**{name: int(count) for name, count in reply["usage"].items()})
-            outcome = Reply(_text(reply["content"]), _text(reply["finish_reason"]), usage)
+            calls = tuple(map(_call, reply.get("tool_calls", [])))
+            outcome = Reply(_text(reply["content"]), _text(reply["finish_reason"]), usage, calls)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise LinesError(f"line {number} of {path} is not a request and its reply") from None
     return Take(asked, outcome, number)
 
 
-def _said(take: Take) -> str:
-    return take.outcome.content if isinstance(take.outcome, Reply) else ""
+def _call(wire: dict) -> Call:
+    return Call(_text(wire["id"]), _text(wire["function"]["name"]), _text(wire["function"]["arguments"]))
+
+
+def _said(take: Take) -> dict:
+    """Give the message of a recorded reply, as a request would hold it; after an error, an empty one."""
+    return (take.outcome if isinstance(take.outcome, Reply) else Reply("")).message.to_wire()
 
 
 def _text(value: Any) -> str:
@@ -203,7 +224,7 @@ def _identity(value: dict) -> str:
 
 
 def _settings(take: Take) -> dict:
-    return {name: value for name, value in take.asked.items() if name not in ("messages", "stop")}
+    return {name: value for name, value in take.asked.items() if name not in ("messages", "tools", "stop")}
 
 
 def _choose(path: str | os.PathLike, takes: list[Take], given: dict) -> dict:
