@@ -223,7 +223,7 @@ def test_no_key_gets_to_the_tape_through_tools_and_calls(tape, monkeypatch):
         (wire(search, calculator), "its tools differ: added calculator; missing weather"),
         (wire(weather, search), "its tools come in another order: weather, search"),
         ([*wire(search), Tool(weather.function, description="Never ask.").to_wire()],
-         'its tool weather differs in its description: from character 1 on it is "Never ask.", recorded was "Get today'),
+         'its tool weather differs in its description: from character 1 on it is "Never ask.", recorded was "Get'),
         ([*wire(search), _optional(weather)],
          'its tool weather differs in its parameters: from character'),
         ([{"odd": 1}], 'its tools differ: added {"odd": 1}; missing search, weather'),
@@ -455,7 +455,8 @@ LINES = ['{}', '{"request": {}}', '{"request": {"messages": "hi"}, "reply": {}}'
          '{"request": {"messages": []}, "reply": {"content": "", "finish_reason": "stop", "usage": {"cost": 1}}}',
          '{"request": {"messages": [1]}, "error": {"reason": "a", "text": "b"}}',
          '{"request": {"messages": [], "tools": [1]}, "error": {"reason": "a", "text": "b"}}',
-         '{"request": {"messages": []}, "reply": {"content": "", "finish_reason": "stop", "usage": {}, "tool_calls": [1]}}',
+         '{"request": {"messages": []}, "reply": {"content": "", "finish_reason": "stop", "usage": {}, '
+         '"tool_calls": [1]}}',
          '{"request": {"messages": []}, "error": {"reason": "a"}}']  # fmt: skip
 
 
