@@ -1,7 +1,10 @@
 """Arguments that nearly fit a tool: what is repaired, what is refused, and that a repaired call fits."""
 
+import enum
 import json
 from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -231,6 +234,85 @@ def test_one_value_where_a_list_is_wanted(arguments, repair):
 )  # fmt: skip
 def test_a_list_that_would_be_a_guess_is_refused(arguments):
     refusal(draw, arguments)
+
+
+# -- at any depth
+
+
+class Level(enum.Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+def deep(points: list[Point] | None = None, counts: dict[str, int] | None = None, either: list[int] | Point | None = None,
+         level: Level = Level.LOW, step: Literal[1, 2] = 1, day: date | None = None, at: datetime | None = None,
+         pair: tuple[int, str] = (1, "a"), number: int | float = 0) -> str: ...  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fits", "repairs"),
+    [
+        ("points", [{"x": "1", "y": 2}], [Point(1, 2)], ("points.0.x: str to int",)),
+        ("points", '[{"x": 1, "y": "2"}]', [Point(1, 2)], ("points: str to list", "points.0.y: str to int")),
+        ("counts", {"a": "1", "b": 2}, {"a": 1, "b": 2}, ("counts.a: str to int",)),
+        ("either", ["1"], [1], ("either.0: str to int",)),
+        ("either", {"x": "1", "y": 1}, Point(1, 1), ("either.x: str to int",)),
+        ("either", "null", None, ("either: str to null",)),
+        ("level", "HIGH", Level.HIGH, ("level: HIGH to high",)),
+        ("step", "2", 2, ("step: 2 to 2",)),
+        ("day", "2024/5/1", date(2024, 5, 1), ("day: 2024/5/1 to 2024-05-01",)),
+        ("day", "2024-05-01T00:00:00", date(2024, 5, 1), ("day: 2024-05-01T00:00:00 to 2024-05-01",)),
+        ("pair", ["1", "b"], (1, "b"), ("pair.0: str to int",)),
+        ("number", "3", 3, ("number: str to int",)),
+        ("number", "3.5", 3.5, ("number: str to float",)),
+    ],
+)
+def test_a_value_is_repaired_where_it_stands(name, value, fits, repairs):
+    values, made = bind(deep, {name: value})
+    assert (values[name], made) == (fits, repairs)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("points", [{"x": "one", "y": 2}], 'points.0.x: Input should be a valid integer, got "one"'),
+        ("points", [{"x": 1}], "missing: points.0.y"),
+        ("points", [{"x": 1, "y": 2, "z": 3}], "unexpected: points.0.z"),
+        ("counts", {"a": True}, "counts.a: Input should be a valid integer, got true"),
+        ("level", "middle", "level: Input should be 'low' or 'high', got \"middle\""),
+        ("step", True, "step: Input should be 1 or 2, got true"),
+        ("step", 3, "step: Input should be 1 or 2, got 3"),
+        ("day", "01/02/2024", "day: Input should be a valid date"),
+        ("day", "2024/13/1", "day: Input should be a valid date"),
+        ("day", "1714521600", "day: Input should be a date as ISO 8601 writes it"),
+        ("at", "20240501", "at: Input should be a date-time as ISO 8601 writes it"),
+        ("number", "3,5", "number: Input should be a valid integer or a valid number, got \"3,5\""),
+        ("number", True, "number: Input should be a valid integer or a valid number, got true"),
+    ],
+)
+def test_what_is_wrong_is_named_where_it_stands(name, value, why):
+    assert refusal(deep, {name: value}).startswith(why)
+
+
+def test_of_many_faults_the_first_are_told():
+    told = refusal(deep, {"counts": {f"k{i}": "x" for i in range(50)}})
+    assert told.startswith('counts.k0: Input should be a valid integer, got "x"; ')
+    assert told.endswith("; and 42 more")
+
+
+# -- what writes is not guessed at
+
+
+def test_a_tool_that_writes_takes_no_bare_text_and_no_name_that_is_nearly_right():
+    def bash(cmd: str) -> str: ...
+
+    writes = Tool(bash, writes=True)
+    assert Tool(bash).bind("echo 'it works'") == ({"cmd": "echo 'it works'"}, ("cmd: bare text",))
+    for arguments in ("echo 'it works'", '{"cmdd": "x"}', '{"CMD": "x"}'):
+        with pytest.raises(ArgumentsError):
+            writes.bind(arguments)
+    assert writes.bind('"{\\"cmd\\": \\"x\\"}"') == ({"cmd": "x"}, ("arguments: JSON inside a text",))
+    assert writes.bind('{"cmd": 3}') == ({"cmd": "3"}, ("cmd: int to str",))
 
 
 # -- repairs are seen in the run

@@ -132,12 +132,11 @@ def _check_references(schema: Any, root: dict, tool: str) -> None:
 
 def _walk(schema: dict, visit: Callable[[Any], None]) -> None:
     """Visit the schemas that stand directly in a schema."""
-    for key in (*_MAPS, *_LISTS, *_ONE):
-        inner = schema.get(key, ())
-        inner = inner.values() if key in _MAPS else [inner] if key in _ONE else inner
-        for each in inner:
-            if isinstance(each, dict):
-                visit(each)
+    maps = [each for key in _MAPS for each in schema.get(key, {}).values()]
+    lists = [each for key in _LISTS for each in schema.get(key, [])]
+    for each in (*maps, *lists, *(schema.get(key) for key in _ONE)):
+        if isinstance(each, dict):
+            visit(each)
 
 
 def _exists(reference: str, root: Any) -> bool:

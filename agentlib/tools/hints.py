@@ -67,6 +67,9 @@ def _new_typed_dict(old: Any) -> Any:
     import typing_extensions
 
     hints = typing.get_type_hints(old, include_extras=True)
-    optional = {name: typing_extensions.NotRequired[for_pydantic(hints[name])] for name in old.__optional_keys__}
-    fields = {name: optional.get(name) or for_pydantic(hint) for name, hint in hints.items()}
+    fields = {}
+    for name, hint in hints.items():
+        said = get_origin(hint) in (typing.Required, typing.NotRequired)  # as texts they are not in __optional_keys__
+        optional = name in old.__optional_keys__ and not said
+        fields[name] = typing_extensions.NotRequired[for_pydantic(hint)] if optional else for_pydantic(hint)
     return typing_extensions.TypedDict(old.__name__, fields)

@@ -33,7 +33,7 @@ class FunctionParameters(Parameters):
         unknown = [name for name in said if name not in hints and name not in hidden(function)]
         if unknown:
             warnings.warn(f"tool {tool!r}: the docstring describes {', '.join(unknown)}, which is no parameter "
-                          f"(there are: {', '.join(hints) or 'none'})", stacklevel=5)  # fmt: skip
+                          f"(there are: {', '.join(hints) or 'none'})", stacklevel=6)  # fmt: skip
         self._aliases = {name: f"field_{i}" for i, name in enumerate(hints)}  # one may be named like a method
         self._model = _model(hints, said, self._aliases, tool)
         self.schema = _schema(self._model)

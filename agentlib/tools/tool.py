@@ -45,7 +45,7 @@ class Tool:
         cls,
         name: str,
         description: str,
-        parameters: dict,
+        parameters: dict | None,
         fn: Callable,
         *,
         writes: bool = False,
@@ -54,12 +54,13 @@ class Tool:
     ) -> Tool:
         """Make a tool whose schema comes from elsewhere: an MCP server, an OpenAPI description, a benchmark.
 
-        `fn` is called with keyword arguments. Raises ToolDefinitionError for a schema that is none.
+        `fn` is called with keyword arguments. `parameters` is the JSON Schema of an object, or None for no parameters;
+        `dialects` says what else is understood. Raises ToolDefinitionError for a schema that is none.
         """
         made = cls.__new__(cls)
         made.function, made.name, made.description = fn, name, description
         made.writes, made.final, made.timeout = writes, final, timeout
-        made._given = parameters
+        made._given = {} if parameters is None else parameters
         made._check()
         return made
 
