@@ -244,7 +244,8 @@ class Level(enum.Enum):
     HIGH = "high"
 
 
-def deep(points: list[Point] | None = None, counts: dict[str, int] | None = None, either: list[int] | Point | None = None,
+def deep(points: list[Point] | None = None, counts: dict[str, int] | None = None,
+         either: list[int] | Point | None = None,
          level: Level = Level.LOW, step: Literal[1, 2] = 1, day: date | None = None, at: datetime | None = None,
          pair: tuple[int, str] = (1, "a"), number: int | float = 0) -> str: ...  # fmt: skip
 

@@ -89,8 +89,8 @@ def test_what_has_a_default_is_not_required():
 
 def test_the_function_gets_real_objects():
     def f(c: Colour, level: Level, p: Point, path: Path2, order: Order, box: Box, day: date, at: datetime,
-          pair: tuple[int, str], many: set[int], maybe: Optional[Point] = None,
-          some: Union[list[Point], None] = None): ...  # fmt: skip
+          pair: tuple[int, str], many: set[int], maybe: Optional[Point] = None,  # noqa: UP045 - people write it so
+          some: Union[list[Point], None] = None): ...  # fmt: skip # noqa: UP007 - and so
 
     values = bind(f, c="red", level=3, p={"x": 1}, path={"points": [{"x": 1, "y": 2}]},
                   order={"number": 7, "lines": [{"x": 1}]}, box={"width": 1, "inner": [{"x": 2}]}, day="2024-05-01",
@@ -185,8 +185,8 @@ def get(city: str, n: int = 1): ...
         ("Args:\n        city: Where.\n\n    Returns:\n        n: x\n", "", "Where."),
         ("Get it.\n\nArgs:\n    city (str): One of:\n        - 'a': first\n        - 'b': second\n", "Get it.",
          "One of:\n- 'a': first\n- 'b': second"),
-        ("Get it.\n\n    Args:\n        city: Where it is,\n            all of it.\n    Returns:\n        it", "Get it.",
-         "Where it is,\nall of it."),
+        ("Get it.\n\n    Args:\n        city: Where it is,\n            all of it.\n    Returns:\n        it",
+         "Get it.", "Where it is,\nall of it."),
         ("Get it.\n\nArgs:\n    city (Literal['a: b', 'c'], optional): Where: here.\n", "Get it.", "Where: here."),
         ("Get it.\n\nArgs:\n    odd line\n    city: Where.\n", "Get it.", "Where."),
         ("Get it.\n\nArgs:\n    - `city` (str): Where.\n", "Get it.", "Where."),
@@ -210,7 +210,7 @@ def test_the_docstring_describes_the_tool_and_its_parameters(monkeypatch, docstr
 
 def test_an_annotation_says_more_than_the_docstring():
     def f(a: Annotated[str, "Noted."], b: Annotated[int, Field(description="Given.")], c: int,
-          d: Optional[Annotated[str, "Inner."]] = None):  # fmt: skip
+          d: Annotated[str, "Inner."] | None = None):  # fmt: skip
         """Do.
 
         Args:
