@@ -244,8 +244,8 @@ class NotJson: ...
 
 @pytest.mark.parametrize(
     ("annotation", "why"),
-    [("Missing", "name 'Missing' is not defined"), ("list[Missing]", "name 'Missing' is not defined"), ("1 +", "syntax"),
-     ("NotJson", "JSON cannot hold"), ("list[NotJson]", "JSON cannot hold"),
+    [("Missing", "name 'Missing' is not defined"), ("list[Missing]", "name 'Missing' is not defined"),
+     ("1 +", "syntax"), ("NotJson", "JSON cannot hold"), ("list[NotJson]", "JSON cannot hold"),
      ("typing.Callable[[int], int]", "JSON cannot hold")],
 )  # fmt: skip
 def test_the_parameter_at_fault_is_named(annotation, why):
