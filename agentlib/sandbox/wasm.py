@@ -156,7 +156,7 @@ def judge(room: Path, ending: Ending, policy: Policy) -> tuple[Status, int | Non
     if "fault" in outcome:
         return Status.ERROR, None, f"the interpreter broke down: {outcome['fault']}"
     if outcome["exit_code"] == -1:
-        return Status.MEMORY, 1, f"the code needed more than memory={policy.memory} MB"
+        return Status.MEMORY, None, f"the code needed more than memory={policy.memory} MB"
     return (Status.ERROR if outcome["exit_code"] else Status.OK), outcome["exit_code"], ""
 
 
