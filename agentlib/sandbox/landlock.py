@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from . import probing, python_folders, unprivileged
 from .backends import Probe
-from .bubblewrap import ENVIRONMENT, START_SERVER
 from .inside import collecting, file_access, system_calls
 from .policy import Policy
 from .result import Result, Status
-from .server import Server, StartError
+from .server import ENVIRONMENT, Server, StartError, server_program
 
 NEEDED = 3  # the version of Landlock (Linux 6.2): before it, files outside could be emptied
 SIGNALS = 6  # the version (Linux 6.12) that keeps signals in; before it, the filter lets a process signal only itself
@@ -47,16 +45,14 @@ class Landlock:
     def run(self, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
         """Start a sandbox, run the code in it, and end it."""
         try:
-            with own_folder() as home, start(policy, home) as server:
-                return run_on(server, code, files, policy)
+            with self.start(policy) as server:
+                return server.run(code, files, policy)
         except StartError as error:
             return Result(Status.UNAVAILABLE, isolation=self.name, reason=f"it did not start: {error}")
 
-
-def run_on(server: Server, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
-    """Run code on a server that is running, in a folder that is made and removed for it."""
-    with own_folder() as box:
-        return server.run(code, files, policy, box)
+    def start(self, policy: Policy, modules: Sequence[str] = ()) -> Server:
+        """Start a sandbox that stays, with `modules` imported. Raises StartError."""
+        return start(policy, modules)
 
 
 @contextmanager
@@ -74,25 +70,29 @@ def own_folder() -> Iterator[str]:
         collecting.remove(folder)
 
 
-def start(policy: Policy, home: str, modules: Sequence[str] = ()) -> Server:
-    """Start a server that runs outside; each run closes itself in. `home` is a folder for it. Raises StartError."""
+def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
+    """Start a server that runs outside, from which each run closes itself in. Raises StartError."""
     readable = python_folders.readable(policy.read)
     interpreter = python_folders.interpreter()
-    environment = {**ENVIRONMENT, "HOME": home, "TMPDIR": home, "MPLCONFIGDIR": home}
-    variables = [f"{name}={value}" for name, value in environment.items()]
-
-    def command(settings: str) -> list[str]:
-        program = [interpreter, "-I", "-S", "-B", "-c", START_SERVER, os.path.dirname(python_folders.OURS[0]), settings]
-        started = [shutil.which("env", path="/usr/bin:/bin") or "env", "-i", *variables, *program]
-        return unprivileged.command(interpreter, readable, started)
-
     settings = {
         "namespaces": False,
         "packages": python_folders.packages(),
         "readable": [*readable, *DEVICES],
         "modules": list(modules),
     }
-    return Server(command, settings, Landlock.name)
+
+    def command(settings: str) -> list[str]:
+        return unprivileged.command(interpreter, readable, server_program(interpreter, settings))
+
+    with ExitStack() as stack:
+        home = stack.enter_context(own_folder())
+        variables = {**ENVIRONMENT, "HOME": home, "TMPDIR": home, "MPLCONFIGDIR": home}
+        at_end = ExitStack()
+        server = Server(
+            Landlock.name, settings, command, new_box=own_folder, environment=variables, at_end=at_end.close
+        )
+        at_end.push(stack.pop_all())  # only now is the folder the server's to remove
+        return server
 
 
 @functools.cache
@@ -102,5 +102,7 @@ def _probe() -> Probe:
     found = file_access.version()
     if found < NEEDED:
         reason = f"this kernel has version {found} of Landlock, and version {NEEDED} (Linux 6.2) is needed."
-        return Probe(Landlock.name, False, reason, "a newer kernel, with landlock in its list of security modules (lsm=)")
+        return Probe(
+            Landlock.name, False, reason, "a newer kernel, with landlock in its list of security modules (lsm=)"
+        )
     return probing.attempt(Landlock(), "")

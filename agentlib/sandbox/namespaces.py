@@ -14,7 +14,9 @@ from .python_folders import SYSTEM
 BOX = "/sandbox"  # the one folder that the code can write to
 
 
-def bubblewrap_command(bwrap: str, readable: list[str], environment: Mapping[str, str], program: list[str]) -> list[str]:
+def bubblewrap_command(
+    bwrap: str, readable: list[str], environment: Mapping[str, str], program: list[str]
+) -> list[str]:
     """Give the command that starts a program in namespaces of its own, with these paths to read and no others."""
     return [
         bwrap,

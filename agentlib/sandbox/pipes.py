@@ -34,9 +34,44 @@ class CappedPipe:
         self.seen += len(data)
         return bool(data)
 
-    def close(self) -> None:
-        """Close the reading end."""
+    def handed_over(self) -> None:
+        """Close our copy of the writing end: the run has its own."""
+        if self.writing >= 0:
+            os.close(self.writing)
+            self.writing = -1
+
+    def __enter__(self) -> CappedPipe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.handed_over()
         os.close(self.reading)
+
+
+class HangUp:
+    """A pipe that carries nothing: the run's supervisor sees its end when the host gives up, or dies."""
+
+    def __init__(self) -> None:
+        self.theirs, self._ours = os.pipe()
+
+    def hang_up(self) -> None:
+        """Give up on the run. Doing so twice is fine."""
+        if self._ours >= 0:
+            os.close(self._ours)
+            self._ours = -1
+
+    def handed_over(self) -> None:
+        """Close our copy of the end that the supervisor watches."""
+        if self.theirs >= 0:
+            os.close(self.theirs)
+            self.theirs = -1
+
+    def __enter__(self) -> HangUp:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.handed_over()
+        self.hang_up()
 
 
 def read_all(pipes: Mapping[str, CappedPipe], seconds: float, flooded: Callable[[str], None]) -> bool:

@@ -1,4 +1,7 @@
 """Probing a backend."""
+
 from .backends import Probe
+
+
 def attempt(backend, fix):
     return Probe(backend.name, True, "")

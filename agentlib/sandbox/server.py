@@ -2,37 +2,66 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from types import MappingProxyType
 
+from . import python_folders
 from .inside import packing
 from .inside.limits import MEGABYTE
-from .inside.supervisor import NOT_CLOSED
-from .inside.user_code import OUT_OF_MEMORY
-from .pipes import CappedPipe, read_all
+from .pipes import CappedPipe, HangUp, read_all
 from .policy import Policy
+from .reports import read_result
 from .result import Result, Status
 
 START = 60.0  # seconds for the server to be ready: the first import of a large package may have to compile it
 GRACE = 10.0  # seconds after the time limit for a run to be killed and reported
 HEADER = 4 * MEGABYTE  # bytes of a report besides the files
+LIMITS = ("seconds", "memory", "processes", "disk", "inodes")  # what of a policy the inside needs to know
+
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "MPLBACKEND": "module://sandbox_figures",
+    "MALLOC_ARENA_MAX": "2",  # each thread's own arena takes 128 MB of address space, of which the limit allows few
+    "OPENBLAS_NUM_THREADS": "1",
+}
+START_SERVER = "import sys; sys.path[0:0] = [sys.argv[1]]; from inside.server import serve; serve(sys.argv[2])"
 
 
 class StartError(RuntimeError):
     """The sandbox did not start. The text is what it said."""
 
 
-class Server:
-    """A sandbox that is running and waits for jobs. `command` is given the settings that start it."""
+def server_program(interpreter: str, settings: str) -> list[str]:
+    """Give the command that starts the inside: Python with nothing of the user's, and without the `site` module."""
+    return [interpreter, "-I", "-S", "-B", "-c", START_SERVER, os.path.dirname(python_folders.OURS[0]), settings]
 
-    def __init__(self, command: Callable[[str], list[str]], settings: Mapping, isolation: str) -> None:
+
+class Server:
+    """A sandbox that is running and waits for jobs, several at once if they come so.
+
+    `command` makes, of the settings as JSON, the command that starts it. `new_box` makes the folder that one run may
+    write to, and removes it afterwards. `at_end` is called once when the server has ended.
+    """
+
+    def __init__(
+        self,
+        isolation: str,
+        settings: Mapping,
+        command: Callable[[str], list[str]],
+        new_box: Callable[[], AbstractContextManager[str]],
+        environment: Mapping[str, str] = MappingProxyType({}),
+        at_end: Callable[[], object] = lambda: None,
+    ) -> None:
         self.isolation = isolation
-        self._namespaces = bool(settings["namespaces"])
+        self._new_box = new_box
+        self._at_end = at_end
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         started = command(json.dumps({**settings, "socket": theirs.fileno()}))
         with theirs:
@@ -42,7 +71,7 @@ class Server:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 pass_fds=(theirs.fileno(),),
-                env={"PATH": "/usr/bin:/bin"},
+                env=dict(environment),
                 start_new_session=True,
             )
         self._wait_until_ready()
@@ -67,6 +96,8 @@ class Server:
 
     def close(self) -> None:
         """End the server and every run in it. Closing twice is fine."""
+        if self._socket.fileno() < 0:
+            return
         self._socket.close()
         try:
             self._process.wait(GRACE)
@@ -74,6 +105,7 @@ class Server:
             self._process.kill()
             self._process.wait()
         self._process.stderr.close()
+        self._at_end()
 
     def __enter__(self) -> Server:
         return self
@@ -81,109 +113,35 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, code: str, files: Mapping[str, bytes], policy: Policy, box: str, network: bool = False) -> Result:
-        """Run code in a fresh place and give what came of it. `box` is the folder that it may write to."""
+    def run(self, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
+        """Run code in a fresh place and give what came of it."""
         started = time.monotonic()
-        pipes = {name: CappedPipe(policy.output) for name in ("stdout", "stderr")}
-        pipes["report"] = CappedPipe(policy.disk * MEGABYTE + HEADER)
-        job = packing.pack({"code": code, "box": box, "network": network, **_limits(policy)}, files)
+        report_size = policy.disk * MEGABYTE + HEADER
+        sizes = {"stdout": policy.output, "stderr": policy.output, "report": report_size}
         floods: list[str] = []
-        with contextlib.ExitStack() as stack:
-            for pipe in pipes.values():
-                stack.callback(pipe.close)
-            host = _HangUp()
-            stack.callback(host.hang_up)
+        with ExitStack() as stack:
+            box = stack.enter_context(self._new_box())
+            pipes = {name: stack.enter_context(CappedPipe(size)) for name, size in sizes.items()}
+            host = stack.enter_context(HangUp())
+            job = {"code": code, "box": box, "network": False, **{name: getattr(policy, name) for name in LIMITS}}
             try:
-                self._send(job, [pipe.writing for pipe in pipes.values()], host.theirs)
+                self._send(packing.pack(job, files), [*(pipe.writing for pipe in pipes.values()), host.theirs])
             except OSError as error:
                 return Result(Status.UNAVAILABLE, isolation=self.isolation, reason=f"the sandbox has ended: {error}")
-            finally:
-                for end in (*(pipe.writing for pipe in pipes.values()), host.theirs):
-                    os.close(end)
+            for end in (*pipes.values(), host):
+                end.handed_over()
 
             def give_up(name: str) -> None:
                 floods.append(name)
                 host.hang_up()
 
-            ended = read_all(pipes, policy.seconds + GRACE, give_up)
-        if not ended:
-            self._process.kill()
-        seconds = time.monotonic() - started
-        return _result(pipes, floods, policy, self.isolation, seconds)
+            if not read_all(pipes, policy.seconds + GRACE, give_up):
+                self._process.kill()
+        return read_result(pipes, floods, policy, self.isolation, time.monotonic() - started)
 
-    def _send(self, job: bytes, pipes: Sequence[int], hang_up: int) -> None:
-        """Hand the server the open files of one run: the job and the pipes."""
-        file = os.memfd_create("job", os.MFD_CLOEXEC)
-        try:
-            view = memoryview(job)
-            while view:
-                view = view[os.write(file, view) :]
-            socket.send_fds(self._socket, [b"run"], [file, *pipes, hang_up])
-        finally:
-            os.close(file)
-
-
-class _HangUp:
-    """A pipe that carries nothing: the run's supervisor sees its end when the host gives up, or dies."""
-
-    def __init__(self) -> None:
-        self.theirs, self._ours = os.pipe()
-
-    def hang_up(self) -> None:
-        """Give up on the run. Doing so twice is fine."""
-        if self._ours >= 0:
-            os.close(self._ours)
-            self._ours = -1
-
-
-def _limits(policy: Policy) -> dict:
-    return {name: getattr(policy, name) for name in ("seconds", "memory", "processes", "disk", "inodes")}
-
-
-def _result(
-    pipes: Mapping[str, CappedPipe], floods: list[str], policy: Policy, isolation: str, seconds: float
-) -> Result:
-    """Read the report, and give the result. What the code printed decides nothing."""
-    said = {name: bytes(pipes[name].kept).decode("utf-8", "replace") for name in ("stdout", "stderr")}
-    truncated = [f"{name}: cut after {policy.output} bytes" for name in said if pipes[name].cut]
-    try:
-        report, files = packing.unpack(bytes(pipes["report"].kept))
-        if "failed" in report:
-            raise packing.Unpackable(report["failed"])
-    except packing.Unpackable as error:
-        reason = f"the sandbox failed: {error}"
-        return Result(Status.UNAVAILABLE, None, **said, seconds=seconds, isolation=isolation, reason=reason)
-    exit_code = os.waitstatus_to_exitcode(report["wait_status"])
-    status, reason = _judge(exit_code, report["reason"], floods, policy)
-    truncated += map(_printable, report["left_out"])
-    return Result(
-        status=status,
-        exit_code=None if reason else exit_code,
-        **said,
-        files={_printable(name): content for name, content in files.items()},
-        truncated=tuple(truncated),
-        seconds=seconds,
-        isolation=isolation,
-        reason=reason,
-    )
-
-
-def _judge(exit_code: int, killed_for: str, floods: list[str], policy: Policy) -> tuple[Status, str]:
-    """Give the status, and the reason where the run did not end by itself."""
-    if floods:
-        return Status.OUTPUT_LIMIT, f"it printed far more than the {policy.output} bytes that are kept of {floods[0]}"
-    if killed_for == "timeout":
-        return Status.TIMEOUT, f"it ran longer than {policy.seconds:g} seconds"
-    if killed_for:
-        return Status.KILLED, killed_for
-    if exit_code == -OUT_OF_MEMORY:
-        return Status.MEMORY, f"it needed more than {policy.memory} MB of memory"
-    if exit_code == NOT_CLOSED:
-        return Status.UNAVAILABLE, "the sandbox could not be closed, so the code was not run"
-    return (Status.OK if exit_code == 0 else Status.ERROR), ""
-
-
-def _printable(name: str) -> str:
-    """Give a file's name as text that can be printed anywhere: what is no character stands as an escape."""
-    encoded = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in encoded)
+    def _send(self, job: bytes, ends: Sequence[int]) -> None:
+        """Hand the server the open files of one run: the job, and our pipes' other ends."""
+        with os.fdopen(os.memfd_create("job", os.MFD_CLOEXEC), "wb") as file:
+            file.write(job)
+            file.flush()
+            socket.send_fds(self._socket, [b"run"], [file.fileno(), *ends])

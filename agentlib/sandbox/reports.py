@@ -1,0 +1,62 @@
+"""From what came through the pipes to a result. What the code printed decides nothing: the kernel's wait status does,
+which only the supervisor can send."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from .inside import packing
+from .inside.supervisor import NOT_CLOSED
+from .inside.user_code import OUT_OF_MEMORY
+from .pipes import CappedPipe
+from .policy import Policy
+from .result import Result, Status
+
+
+def read_result(
+    pipes: Mapping[str, CappedPipe], floods: list[str], policy: Policy, isolation: str, seconds: float
+) -> Result:
+    """Give the result of a run whose pipes were read. `floods` names those through which too much came."""
+    said = {name: bytes(pipes[name].kept).decode("utf-8", "replace") for name in ("stdout", "stderr")}
+    truncated = [f"{name}: cut after {policy.output} bytes" for name in said if pipes[name].cut]
+    try:
+        report, files = packing.unpack(bytes(pipes["report"].kept))
+        if "failed" in report:
+            raise packing.Unpackable(report["failed"])
+    except packing.Unpackable as error:
+        reason = f"the sandbox failed: {error}"
+        return Result(Status.UNAVAILABLE, None, **said, seconds=seconds, isolation=isolation, reason=reason)
+    exit_code = os.waitstatus_to_exitcode(report["wait_status"])
+    status, reason = judge(exit_code, report["reason"], floods, policy)
+    return Result(
+        status=status,
+        exit_code=None if reason else exit_code,
+        **said,
+        files={printable(name): content for name, content in files.items()},
+        truncated=(*truncated, *map(printable, report["left_out"])),
+        seconds=seconds,
+        isolation=isolation,
+        reason=reason,
+    )
+
+
+def judge(exit_code: int, killed_for: str, floods: list[str], policy: Policy) -> tuple[Status, str]:
+    """Give the status, and the reason where the run did not end by itself."""
+    if floods:
+        return Status.OUTPUT_LIMIT, f"it printed far more than the {policy.output} bytes that are kept of {floods[0]}"
+    if killed_for == "timeout":
+        return Status.TIMEOUT, f"it ran longer than {policy.seconds:g} seconds"
+    if killed_for:
+        return Status.KILLED, killed_for
+    if exit_code == -OUT_OF_MEMORY:
+        return Status.MEMORY, f"it needed more than {policy.memory} MB of memory"
+    if exit_code == NOT_CLOSED:
+        return Status.UNAVAILABLE, "the sandbox could not be closed, so the code was not run"
+    return (Status.OK if exit_code == 0 else Status.ERROR), ""
+
+
+def printable(name: str) -> str:
+    """Give a file's name as text that can be printed anywhere: what is no visible character stands as an escape."""
+    known = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in known)
