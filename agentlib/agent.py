@@ -139,7 +139,7 @@ class Agent:
         return approval.reject(self, state, call_id, reason)
 
     def edit(self, state: State, call_id: str | None = None, *, arguments: str | dict) -> State:
-        """Give the waiting call other arguments; it waits again, as it is now. Raises ValueError when they do not fit."""
+        """Give the waiting call other arguments; it waits again. Raises ValueError when they do not fit the tool."""
         return approval.edit(self, state, call_id, arguments)
 
     # -- what a strategy says
@@ -222,8 +222,9 @@ class Agent:
 
 
 def _replied(state: State, call: ToolCall) -> list[ToolCall]:
-    """Give the calls of the reply that asked for `call`."""
-    return [event for event in state.events if isinstance(event, ToolCall) and event.message == call.message]
+    """Give the calls of the reply that asked for `call`, the last one with calls."""
+    since = takewhile(lambda event: event.message >= call.message, reversed(state.events))
+    return [event for event in since if isinstance(event, ToolCall) and event.message == call.message][::-1]
 
 
 def _from(state: State, call_id: str) -> list[ToolCall]:

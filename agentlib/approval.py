@@ -88,13 +88,11 @@ def _decided(state: State, decision: Decision, **changes) -> State:
 
 def attended(agent: Agent, start: str | State, decide: Decide) -> Iterator[State]:
     """Yield every state of a run, as `agent.steps` does; where it waits, `decide` gives the state to go on from."""
-    state = start
-    while True:
-        for state in agent.steps(state):
+    last = None
+    while last is None or last.status is Status.WAITING:
+        for state in agent.steps(start if last is None else decide(agent, last)):
             yield state
-        if state.status is not Status.WAITING:
-            return
-        state = decide(agent, state)
+        last = state
 
 
 def reject_all(agent: Agent, state: State) -> State:

@@ -117,7 +117,7 @@ class FunctionCalling(Agent):
         return state.add(message, *thought, *calls, *problems, pending=calls)
 
     def _send_back(self, state: State, reply: Reply, kind: str, why: str, edited: bool) -> State:
-        """Send back a reply of which nothing can be used: its text stays, its calls do not, since they have no result."""
+        """Send back a reply that cannot be used. Its text stays; its calls do not, since they have no result."""
         raw = json.dumps(reply.message.to_wire(), ensure_ascii=False) if reply.tool_calls else reply.content
         problem = Problem(message=len(state.messages), kind=kind, text=why, raw=raw, edited=edited)
         hint = f"Format error: {why}. Call a tool, or give the answer as text."

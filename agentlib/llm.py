@@ -84,7 +84,7 @@ class LLM:
         import httpx2
         import openai
 
-        body = self.request(messages, tools=tools, stop=stop)
+        body = self._body([m.wire if isinstance(m, Message) else m for m in messages], tools, stop)
         try:
             # `chat.completions.create` walks the whole request on every call, which grows with the history; the
             # client's own `post` sends the same body and does not. As `object` the reply stays plain JSON.
@@ -101,8 +101,11 @@ class LLM:
         self, messages: Iterable[Message | Mapping], *, tools: Sequence[dict] = (), stop: Sequence[str] = ()
     ) -> dict:
         """Give the body of the request, as it is sent."""
+        return self._body(to_wire(messages), tools, stop)
+
+    def _body(self, messages: list[Mapping], tools: Sequence[dict], stop: Sequence[str]) -> dict:
         lists = {"tools": list(tools) or None, "stop": list(stop) or None}  # the API refuses empty ones
-        body = {"model": self.model, "messages": to_wire(messages)} | lists | self._options
+        body = {"model": self.model, "messages": messages} | lists | self._options
         return {key: value for key, value in body.items() if value is not None and key not in self._omit}
 
     @property

@@ -10,6 +10,7 @@ import json
 import os
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 from .events import CUT, Answer, Decision, Evaluation, Event, Observation, Problem, Thought, ToolCall, Turn
@@ -70,10 +71,17 @@ class Message:
 
     def to_wire(self) -> dict:
         """Give the JSON object of the chat completions API."""
-        wire = {"role": self.role, "content": self.content}
+        wire: dict = {"role": self.role, "content": self.content}
         if self.tool_calls:
             wire["tool_calls"] = [call.to_wire() for call in self.tool_calls]
-        return wire | {"tool_call_id": self.tool_call_id} if self.tool_call_id else wire
+        if self.tool_call_id:
+            wire["tool_call_id"] = self.tool_call_id
+        return wire
+
+    @cached_property
+    def wire(self) -> dict:
+        """The same, made once, for requests, which repeat all of the history: not to be changed."""
+        return self.to_wire()
 
 
 @dataclass(frozen=True)
@@ -138,7 +146,7 @@ class State:
         """Give the state as it may go on after a load."""
         if not self.approved:
             return self
-        text = "it was approved, and has no result: it may have run before this state was saved. Look before you approve"
+        text = "it was approved, and has no result: it may have run. Look before you approve it again"
         events = [Problem(message=call.message, kind="unrecorded_write", text=text) for call in self.approved]
         waiting = {"status": Status.WAITING, "reason": "approval"}
         return replace(self, events=(*self.events, *events), approved=(), **waiting)

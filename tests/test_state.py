@@ -333,6 +333,9 @@ def event(**changes) -> dict:
     return {"type": "Thought", "message": 0, "edited": False, "text": "t", "raw": "r"} | changes
 
 
+MESSAGE = {"type": "Message", "role": "", "tool_calls": [], "tool_call_id": ""}
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -363,7 +366,7 @@ def event(**changes) -> dict:
         (json.dumps(saved(messages="hi")), "'hi' stands where a list belongs"),
         (json.dumps(saved(messages={})), "'{}' stands where a list belongs"),
         (json.dumps(saved(messages=["hi"])), "'hi' stands where a dict belongs"),
-        (json.dumps(saved(messages=[{"type": "Message", "role": "", "tool_calls": [], "tool_call_id": ""}])), "a Message lacks or should not have 'content'"),
+        (json.dumps(saved(messages=[MESSAGE])), "a Message lacks or should not have 'content'"),
         (json.dumps(saved(messages=[event()])), "'Thought' stands where a Message belongs"),
         (json.dumps(saved(events=[event(type="Dream")])), "'Dream' stands where a Event belongs"),
         (json.dumps(saved(events=[event(text=None)])), "'None' stands where a str belongs"),

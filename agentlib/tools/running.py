@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from threading import Thread
+from queue import SimpleQueue
+from threading import Semaphore, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -25,17 +27,15 @@ def run_together(works: Sequence[Callable[[], T]], limit: int) -> list[Future[T]
     """Run all, at most `limit` at a time, and give a future for each, in their order.
 
     All are done, unless one was interrupted (a KeyboardInterrupt in it, or Ctrl-C while waiting): then those that had
-    not started are cancelled, and those under way may be left running. One alone runs in the thread of the caller.
+    not started are cancelled, and those under way may be left running. The caller's thread takes part, so that one
+    call alone, or a limit of one, needs no other.
     """
     futures: list[Future[T]] = [Future() for _ in works]
     waiting = deque(zip(futures, works, strict=True))
-    workers = min(limit, len(works))
-    if workers <= 1:
-        _drain(waiting)
-        return futures
-    for _ in range(workers):
-        in_thread(lambda: _drain(waiting))
     try:
+        for _ in range(min(limit, len(works)) - 1):
+            _start(_drain, waiting)
+        _drain(waiting)
         wait(futures)
     except KeyboardInterrupt:
         _cancel(waiting)
@@ -57,9 +57,11 @@ def _drain(waiting: deque) -> None:
 def _cancel(waiting: deque) -> None:
     while waiting:
         try:
-            waiting.popleft()[0].cancel()
-        except IndexError:
+            future, _ = waiting.popleft()
+        except IndexError:  # another thread took the last
             return
+        future.cancel()
+        future.set_running_or_notify_cancel()  # else nobody who waits for it would hear of it
 
 
 def _settle(future: Future, work: Callable[[], Any]) -> None:
@@ -70,11 +72,44 @@ def _settle(future: Future, work: Callable[[], Any]) -> None:
 
 
 def in_thread(work: Callable[[], T]) -> Future[T]:
-    """Run in a thread of its own, with the caller's context variables; the thread dies with the process."""
+    """Run in another thread, with the caller's context variables; it keeps no process from ending."""
     future: Future[T] = Future()
-    context = contextvars.copy_context()
-    Thread(target=context.run, args=(_settle, future, work), daemon=True).start()
+    _start(_settle, future, work)
     return future
+
+
+# A thread that has done its work waits for more: to start one costs more than most calls. A hung one never comes back
+# to wait, so it stands in nobody's way. The threads hold nothing of a run.
+_idle = Semaphore(0)
+_jobs: SimpleQueue = SimpleQueue()
+
+
+def _start(function: Callable, *args: Any) -> None:
+    """Run in an idle thread or, where there is none, in a new one, with the caller's context variables."""
+    job = (contextvars.copy_context().run, function, *args)
+    if _idle.acquire(blocking=False):
+        _jobs.put(job)
+    else:
+        Thread(target=_serve, args=job, name="agentlib tool", daemon=True).start()
+
+
+def _serve(*job: Any) -> None:
+    while True:
+        run, *args = job
+        run(*args)
+        job = run = args = None  # what ran may hold much
+        _idle.release()
+        job = _jobs.get()
+
+
+def _forget_threads() -> None:
+    """A forked process has none of its parent's threads."""
+    global _idle, _jobs
+    _idle, _jobs = Semaphore(0), SimpleQueue()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def within(seconds: float | None, work: Callable[[], T]) -> T:
