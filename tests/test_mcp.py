@@ -3,8 +3,10 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +14,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from agentlib import FunctionCalling
+from agentlib.llm import Reply, ScriptedLLM
 from agentlib.mcp_bridge import MCPError, MCPToolError, MCPTools, join_tools, main, may_write, serve_tools
 from agentlib.mcp_bridge.names import distinct, safe_name
 from agentlib.mcp_bridge.server import load
+from agentlib.state import Call, Observation, Status
 from agentlib.tools import Tool, Toolbox
 from agentlib.tools.running import TooLong
 
@@ -47,7 +52,7 @@ def test_all_pages_of_tools_are_listed_under_names_that_the_api_takes(sdk):
     names = list(sdk)
     assert names[:5] == ["read_file", "read_file_2", "delete", "append", "echo"]  # read.file and read/file
     assert names[-1] == "x" * 64
-    assert len(names) == 18
+    assert len(names) == 19
     assert sdk["delete"].description == "Delete a file."
     assert json.loads(run(sdk["read_file_2"]).text)["name"] == "read/file"
 
@@ -111,6 +116,35 @@ def test_a_call_that_takes_too_long_is_ended_on_the_server_too():
         assert outcome.result().kind == "timeout"
         assert isinstance(raised.exception(), TooLong)
         assert box.run("was_cancelled", "{}").text == "yes"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a signal that one thread sends to another")
+def test_an_interrupt_ends_the_call_on_the_server_and_the_connection_lives_on():
+    def interrupt(started: Tool) -> None:
+        if started() == "yes":
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    with server("sdk") as tools, ThreadPoolExecutor(1) as pool:
+        by_name = {tool.name: tool for tool in tools}
+        pool.submit(interrupt, by_name["was_started"])
+        with pytest.raises(KeyboardInterrupt):
+            by_name["hang"]()
+        assert by_name["was_cancelled"]() == "yes"
+
+
+def test_an_agent_asks_before_it_calls_a_tool_that_may_write():
+    replies = [
+        Reply("", tool_calls=(Call("a", "read_file", "{}"), Call("b", "delete", '{"path": "notes"}'))),
+        Reply("", tool_calls=(Call("c", "blocks", "{}"),)),
+    ]
+    with server("sdk") as tools:
+        agent = FunctionCalling(ScriptedLLM(replies), tools)
+        waiting = agent.run("Read the file, then delete it.")
+        assert (waiting.status, waiting.pending[0].name) == (Status.WAITING, "delete")
+        after = agent.run(agent.approve(waiting, "b"))
+        assert after.pending[0].name == "blocks"  # it says nothing about itself
+        done = [event.text for event in after.events if isinstance(event, Observation)]
+    assert [json.loads(text)["name"] for text in done] == ["read.file", "delete"]
 
 
 def test_it_works_where_an_event_loop_runs_already():

@@ -10,6 +10,7 @@ from agentlib.state import Message, State, Thought, ToolCall, Turn
 from agentlib.tools import Tool
 from agentlib.tools.retrieval import LIMIT, BestTools, ByCategory, _scores, query_of, rank
 from agentlib.tools.words import words
+from agentlib.world.many import QUESTIONS, categories, company_tools, vague
 
 
 def made(name: str, description: str = "", properties: dict | None = None) -> Tool:
@@ -60,6 +61,16 @@ FILLER = [made(f"filler_{i}", f"Does chore number {i}.") for i in range(200)]
 )
 def test_a_tool_is_found_by_its_name_its_description_and_its_parameters(query, best):
     assert rank([*FILLER, *OFFICE], query)[0].name == best
+
+
+def test_the_tool_for_a_question_is_among_the_ten_offered_of_sixty_and_descriptions_matter():
+    def found(tools, **settings):
+        select = BestTools(k=10, **settings)
+        return [asked.tool for asked in QUESTIONS if asked.tool in names(select(State(asked.question), tools))]
+
+    tools = company_tools()
+    assert found(tools) == found(tools, ranking=ByCategory(categories())) == [asked.tool for asked in QUESTIONS]
+    assert len(found(vague(tools))) < len(QUESTIONS)
 
 
 def test_words_of_names_and_languages():
@@ -192,12 +203,12 @@ def test_the_best_categories_come_first_and_a_large_one_does_not_win_by_its_size
     stray = [made("stray", "Has no category.")]
     tools = [*animals, *travel, *weather, *stray]
     groups = {"animals": animals, "weather": weather, "travel": travel}
-    categories = {tool.name: category for category, group in groups.items() for tool in group}
-    ranked = ByCategory(categories, best=1)(tools, "weather in the city")
+    kinds = {tool.name: category for category, group in groups.items() for tool in group}
+    ranked = ByCategory(kinds, best=1)(tools, "weather in the city")
     assert names(ranked[:2]) == ["weather_report", "storm_warning"]  # the second has no word of the query
     assert sorted(names(ranked)) == sorted(names(tools))
-    assert names(ByCategory(categories)(tools, "nothing fits")) == names([*animals, *travel, *weather, *stray])
-    select = BestTools(k=2, pinned=("book_train",), ranking=ByCategory(categories))
+    assert names(ByCategory(kinds)(tools, "nothing fits")) == names([*animals, *travel, *weather, *stray])
+    select = BestTools(k=2, pinned=("book_train",), ranking=ByCategory(kinds))
     assert names(select(State("weather"), tools)) == ["book_train", "weather_report", "storm_warning"]
 
 

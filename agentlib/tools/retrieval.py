@@ -40,7 +40,7 @@ class ByCategory:
     """
 
     categories: Mapping[str, str]
-    best: int = 2
+    best: int = 3
 
     def __call__(self, tools: Sequence[Tool], query: str) -> list[Tool]:
         scores: dict[str | None, list[float]] = {}

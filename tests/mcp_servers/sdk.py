@@ -25,6 +25,7 @@ TOOLS = [
     ("silent_failure", "Fail without a word.", NOTHING, None),
     ("refused", "Be refused by the protocol.", NOTHING, None),
     ("hang", "Never end.", NOTHING, None),
+    ("was_started", "Wait until hang was called.", NOTHING, None),
     ("was_cancelled", "Wait until hang was told to end.", NOTHING, None),
     ("meet", "Wait until this was called three times.", NOTHING, None),
     ("surroundings", "Say who and where the server is.", NOTHING, None),
@@ -32,7 +33,7 @@ TOOLS = [
     ("x" * 80, "Has a long name.", NOTHING, None),
 ]
 PAGE = "page "
-met, cancelled, waiting = anyio.Event(), anyio.Event(), []
+met, started, cancelled, waiting = anyio.Event(), anyio.Event(), anyio.Event(), []
 
 
 def text(said: str, **more) -> types.CallToolResult:
@@ -56,6 +57,7 @@ def every_block() -> types.CallToolResult:
 
 
 async def hang() -> types.CallToolResult:
+    started.set()
     try:
         await anyio.sleep_forever()
     finally:
@@ -98,6 +100,9 @@ async def call_tool(context, request) -> types.CallToolResult:
             raise MCPError(types.INVALID_PARAMS, "not today")
         case "hang":
             return await hang()
+        case "was_started":
+            await started.wait()
+            return text("yes")
         case "was_cancelled":
             await cancelled.wait()
             return text("yes")
