@@ -7,7 +7,7 @@ made again, unless it failed for a passing reason.
 import re
 from dataclasses import dataclass
 
-from .filling import Value, fill, related
+from .filling import SUBJECTS, Value, fill, related
 from .offered import Parameter, Tool
 from .reading import Reading
 from .words import fold, word_set, words
@@ -21,6 +21,9 @@ SIGNS = {
     "sum": word_set("calculator calculate calculation compute computation arithmetic math mathematics expression "
                     "evaluate sum formula"),
 }
+# Words of these that any tool may have, and words that name no subject.
+_ANY = word_set("search look lookup find information retrieve query question answer get show tool function fact")
+_PLAIN = word_set("encyclopedia encyclopaedia wikipedia wiki weather forecast arithmetic")
 _ERROR = re.compile(r"\s*error\b", re.I)
 _UNKNOWN = re.compile(r"\s*error\b(?:.*\b(?:unknown|no such|not found|does not exist|there is no).{0,10}\btool"
                       r"|.*\btool\b.{0,40}\b(?:unknown|not exist|not found))", re.I)
@@ -41,12 +44,22 @@ def ranked(kind: str, reading: Reading, wording: str = "") -> list[Tool]:
 
     Among those that fit, words count that are near to what is asked for: search_books is for the author of a novel.
     """
-    usable = _usable(reading)
-    scores = {tool: _scores(tool) for tool in usable}
-    order = {tool: scores[tool][kind] + _nearness(tool, wording, reading) for tool in usable if scores[tool][kind]}
+    scores = {tool: _scores(tool) for tool in usable(reading) if kind != "search" or not is_foreign(tool)}
+    order = {tool: scores[tool][kind] + _nearness(tool, wording, reading) for tool in scores if scores[tool][kind]}
     by_score = sorted(order, key=lambda tool: -order[tool])
     fitting = [tool for tool in by_score if scores[tool][kind] >= max(scores[tool].values())]
     return fitting + [tool for tool in by_score if tool not in fitting] if fitting else []
+
+
+def is_foreign(tool: Tool) -> bool:
+    """Say whether a tool is for something else than what the model looks for by itself.
+
+    It has a subject of its own in its name, and none of their subjects in its name or its description.
+    """
+    known = SUBJECTS.union(*SIGNS.values()) - _ANY
+    name = set(words(re.sub(r"[_.-]|(?<=[a-z])(?=[A-Z])", " ", tool.name)))
+    subject = {word for word in name - _ANY if len(word) > 1}
+    return bool(subject) and not subject & known and not set(words(tool.description)) & _PLAIN
 
 
 def next_call(kind: str, wordings: list[str], thing: str, reading: Reading, most: int = 3) -> Call | None:
@@ -56,7 +69,8 @@ def next_call(kind: str, wordings: list[str], thing: str, reading: Reading, most
         return None
     tries = [(tools[0], wording) for wording in wordings[:most]] + [(tool, wordings[0]) for tool in tools[1:2]]
     for tool, wording in tries:
-        call = Call(tool.name, fill(_parameters(tool, reading), wording, thing, reading.question))
+        named = wording if kind == "weather" else thing  # each wording is another name of the place
+        call = Call(tool.name, fill(_parameters(tool, reading), wording, named, reading.question))
         if not _was_made(call, reading):
             return call
     return None
@@ -107,7 +121,7 @@ def _was_made(call: Call, reading: Reading) -> bool:
     return len(same) > len(passing) or len(passing) > 2
 
 
-def _usable(reading: Reading) -> list[Tool]:
+def usable(reading: Reading) -> list[Tool]:
     """Give the tools of the prompt without those that an error called unknown, and those that the error offers."""
     errors = [step for step in reading.steps if _UNKNOWN.match(step.observation)]
     unknown = {step.tool for step in errors}

@@ -20,6 +20,7 @@ _MEANINGS = tuple(word_set(" ".join(words(line))) for line in (
     "book novel literature work author writer publication published wrote",
     "prize award winner won nobel turing", "humidity humid", "wind windy", "temperature warm cold hot degree",
 ))
+SUBJECTS = frozenset().union(*_MEANINGS)  # words for what an encyclopedia or a weather report is about
 
 Value = str | int | float | bool | None | list | dict
 

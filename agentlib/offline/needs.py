@@ -96,12 +96,20 @@ class Open:
     text: str
 
 
+@dataclass(frozen=True)
+class Errand:
+    """A question for tools that the grammar knows nothing of; `tools` are the names of those that fit, best first."""
+
+    text: str
+    tools: tuple[str, ...]
+
+
 def either(ways: list["Need"]) -> "Need | None":
     """Give the only way to read a question, or all of them as one need; None if there is none."""
     return Either(tuple(ways)) if len(ways) > 1 else ways[0] if ways else None
 
 
-Need = Name | Fact | Weather | Formula | Pick | Claim | Both | Either | Talk | Exact | Open
+Need = Name | Fact | Weather | Formula | Pick | Claim | Both | Either | Talk | Exact | Errand | Open
 
 
 def names_in(need: Need) -> list[str]:

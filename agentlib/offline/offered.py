@@ -35,10 +35,14 @@ class Tool:
     parameters: tuple[str, ...]  # the required ones
     description: str
     schema: tuple[Parameter, ...] | None = None  # the same, where there is a schema
+    optional: tuple[Parameter, ...] = ()  # those that may be left out, where there is a schema
+    signature: str = ""  # the parameters as a prompt writes them, where there is none
+
 
 def tools_in(text: str) -> tuple[Tool, ...]:
     """Find the tools that the instructions describe: signatures in a list, JSON schemas, or named lines."""
-    found = [Tool(m.group(1), _required(m.group(2)), m.group(3).strip()) for m in _SIGNATURE.finditer(text)]
+    found = [Tool(m.group(1), _required(m.group(2)), m.group(3).strip(), signature=m.group(2))
+             for m in _SIGNATURE.finditer(text)]
     found = found or _from_json(text)
     if not found and re.search(r"\btools?\b", text, re.I):
         found = [Tool(m.group(1), (), m.group(2)) for m in _NAMED.finditer(text) if not _LABEL.match(m.group(1))]
@@ -78,8 +82,12 @@ def tool_from_schema(item: object) -> Tool | None:
     schema = body.get("parameters", {"properties": {}} if body is not item else None)
     if not isinstance(schema, dict):
         return None
-    found = _required_parts(schema if isinstance(schema.get("properties"), dict) else {"properties": schema}, schema)
-    return Tool(body["name"], tuple(part.name for part in found), str(body.get("description") or ""), found)
+    described = schema if isinstance(schema.get("properties"), dict) else {"properties": schema}
+    found = _required_parts(described, schema)
+    names = tuple(part.name for part in found)
+    others = tuple(_parameter(name, part, schema, 0) for name, part in described["properties"].items()
+                   if name not in names)
+    return Tool(body["name"], names, str(body.get("description") or ""), found, others)
 
 
 def _required_parts(schema: dict, whole: dict, depth: int = 0) -> tuple[Parameter, ...]:

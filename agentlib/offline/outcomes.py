@@ -19,7 +19,7 @@ class Want:
     """Something to ask a tool for: the call, and what it is for."""
 
     call: Call
-    kind: str  # search, weather or sum
+    kind: str  # search, weather, sum or errand
     subject: str
     need: Need
 
@@ -29,6 +29,7 @@ class Lost:
     """Something that could not be found out, in words that end a sentence: 'the CEO of X'."""
 
     what: str
+    said: str = ""  # the whole sentence to say, where there is more to it
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ None of them looks anything up: they take a need, a note or a text and give a te
 
 import re
 
-from .needs import Fact, Need, Open, Weather
+from .needs import Errand, Fact, Need, Open, Weather
 from .notes import Note, Value
 from .reading import Step
 from .relations import BY_NAME
@@ -30,6 +30,8 @@ def described(need: Need, subject: str) -> str:
         return f"the {need.asked if need.asked and need.relation in BY_NAME else noun_of(need)} of {with_the(subject)}"
     if isinstance(need, Open):
         return f"something on '{subject}'"
+    if isinstance(need, Errand):
+        return f"what the tools say about {subject}"
     return f"the weather in {subject}" if isinstance(need, Weather) else f"the result of {subject}"
 
 

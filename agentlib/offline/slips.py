@@ -92,7 +92,8 @@ def _written(kind: str, move: Move, reading: Reading, replies: list[str], chance
 def _with_invented_tool(move: Move, reading: Reading, chance: Callable[[str], float]) -> Move:
     """Call a tool that is not there: the thing wanted as a name, or a tool as other systems have it."""
     noun = noun_of(move.want.need) if isinstance(move.want.need, Fact) else ""
-    names = [re.sub(r"\W+", "_", fold(noun)), *_TOOLS[move.want.kind]]
+    others = _TOOLS.get(move.want.kind, (f"get_{move.call.tool}", f"{move.call.tool}_tool"))
+    names = [re.sub(r"\W+", "_", fold(noun)), *others]
     unknown = [name for name in names if name and name not in {tool.name for tool in reading.tools}]
     return replace(move, call=replace(move.call, tool=_one_of(unknown, chance("tool"))))
 

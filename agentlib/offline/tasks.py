@@ -56,7 +56,7 @@ def task_of(mind: Mind) -> Need | None:
         return None
     labels = _labels(told)
     if labels:
-        return Exact(_best(labels, reading.question, _kind(understand(reading.question, reading.earlier))))
+        return Exact(_best(labels, reading.question, kind_of_tool(understand(reading.question, reading.earlier))))
     if _QUERY.search(told) or _QUERY.search(reading.question):
         return Exact(_query(mind))
     for line in (reading.question, *sentences(told)):
@@ -89,7 +89,7 @@ def _best(labels: dict[str, str], question: str, kind: str) -> str:
     return next((label for label in labels if not own[label] & of_any_kind), [*labels][-1])
 
 
-def _kind(need: Need) -> str:
+def kind_of_tool(need: Need) -> str:
     """Say what a need asks for first: search, weather, sum, or talk."""
     match need:
         case Weather():
@@ -97,9 +97,9 @@ def _kind(need: Need) -> str:
         case Formula(parts=()):
             return "sum"
         case Formula(parts=parts) | Both(parts=parts) | Pick(measures=parts) | Either(ways=parts):
-            return _kind(parts[0])
+            return kind_of_tool(parts[0])
         case Claim(fact=inner):
-            return _kind(inner)
+            return kind_of_tool(inner)
     return "talk" if isinstance(need, Talk) else "search"
 
 

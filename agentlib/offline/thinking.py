@@ -16,10 +16,11 @@ import re
 from dataclasses import dataclass
 
 from .choosing import next_call
+from .errands import errand_of, rejection, settle_errand
 from .facts import settle_fact
 from .finding import best_sentence
 from .measures import settle_comparison, settle_formula, settle_weather
-from .needs import Both, Claim, Either, Exact, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
+from .needs import Both, Claim, Either, Errand, Exact, Fact, Formula, Name, Need, Open, Pick, Talk, Weather
 from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
 from .passages import with_texts
@@ -42,8 +43,12 @@ class Conclusion:
 
 def think(reading: Reading) -> Conclusion:
     """Think once about a request."""
-    reading = with_texts(reading)
-    whole = task_of(Mind(reading, settle)) or understand(reading.question, reading.earlier)
+    refused = rejection(reading)
+    if refused:
+        return Conclusion(Exact(refused), Mind(reading, settle), Value(refused))
+    errand = errand_of(reading)
+    reading = reading if errand else with_texts(reading)
+    whole = errand or task_of(Mind(reading, settle)) or understand(reading.question, reading.earlier)
     looks = []
     for way in whole.ways if isinstance(whole, Either) else (whole,):
         mind = Mind(reading, settle)
@@ -81,6 +86,8 @@ def settle(mind: Mind, need: Need) -> Outcome:
             return _settle_claim(mind, fact, said)
         case Both(parts):
             return _settle_both(mind, parts)
+        case Errand():
+            return settle_errand(mind, need)
     return _settle_open(mind, need.text)
 
 

@@ -7,7 +7,7 @@ import re
 
 from .finding import best_sentence, joined
 from .measures import label
-from .needs import Both, Claim, Exact, Fact, Formula, Name, Need, Pick, Talk, Weather
+from .needs import Both, Claim, Errand, Exact, Fact, Formula, Name, Need, Pick, Talk, Weather
 from .notes import Value
 from .outcomes import Found, Lost, Mind, Want
 from .passages import only_texts, otherwise
@@ -29,6 +29,7 @@ _NEED = ("I need {what}.", "I have to find {what}.", "What I need is {what}.")
 _FIRST = ("First I need {what}.", "I have to start with {what}.", "The first thing I need is {what}.")
 _NEXT = ("Next I need {what}.", "Now I have to find {what}.", "What I need next is {what}.")
 _TOGETHER = ("I need {what}.", "I need {what}, and ask for them at once.", "I can look for {what} at the same time.")
+_ERRAND = ("I call {tool} for this.", "The tool for this is {tool}.", "I need {tool} here.")
 _MISSED = ("That does not give {what}. I ask in other words.", "I do not see {what} there, so I try another wording.")
 _MEASURED = ("temperature", "wind", "humidity", "all")
 _LONG = 7  # a value of more words is a sentence of its own
@@ -58,6 +59,8 @@ def thought_of(conclusion: Conclusion, wants: tuple[Want, ...] = ()) -> str:
 def _plan(mind: Mind, want: Want, whole: Need) -> str:
     """Word what the model does next, and why."""
     reading, what = mind.reading, described(want.need, want.subject)
+    if isinstance(want.need, Errand):
+        return choose(reading.seed, f"errand{len(reading.steps)}", _ERRAND).format(tool=want.call.tool)
     again = not _new(mind) and what.lower() in _said_before(mind)
     if not (reading.steps and again):
         ways = _NEXT if reading.steps else _NEED if want.need == whole else _FIRST
@@ -80,6 +83,8 @@ def answer_of(conclusion: Conclusion) -> str:
         return result.text
     if isinstance(result, Lost) and only_texts(mind.reading.instructions):
         return otherwise(mind.reading.instructions) or f"The text does not give {result.what or 'an answer'}."
+    if isinstance(result, Lost) and result.said:
+        return sentence(result.said)
     if isinstance(result, Lost):
         return f"I cannot answer this. {NOTICE}" if not result.what else lost_text(mind, result)
     text = sentence(_answer(need, result, mind))
