@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from textwrap import indent
 
-from ..state import Event, Message, ToolCall
-from .frames import Frame, call_text, frame, split_reply
+from ..state import Decision, Event, Message, Observation, ToolCall
+from .calls import TO_DECIDE, call_named, decided, extras, one_line, source
+from .frames import Frame, frame, split_reply
 from .visible import visible
 
 LONGEST = 4000  # characters of one text; more are counted, not shown
@@ -39,7 +40,8 @@ def _step(of: Frame) -> Iterator[str]:
     if of.aside:
         yield from _block("   sent to the model, apart from the conversation:", of.aside.asked)
         yield from _block("   answered:", of.aside.raw)
-    yield from (_event(event) for event in of.events)
+    yield from (_event(of, event) for event in of.events)
+    yield from _waits(of)
 
 
 def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
@@ -47,21 +49,42 @@ def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
     if of.reply and index == of.reply[0]:
         raw = of.reply[1]
         before, content, after = split_reply(raw, content) or (raw, content, "")
-    title = f"   message {index}, {_clean(message.role)}"
-    read = "\n".join(_said(event) for event in of.events if event.message == index)
+    title = f"   message {index}, {_clean(message.role)}{_answers(of, message)}"
+    read = "\n".join(_said(of, event) for event in of.events if event.message == index)
     yield from (_block(f"{title}, discarded:", before) if before else [])
     yield from ([f"{title}: as read below"] if content.strip() == read else _block(f"{title}:", content))
     yield from (_block(f"{title}, discarded:", after) if after else [])
-    extras = {key: value for key, value in message.to_wire().items() if key not in ("role", "content")}
-    yield from ([f"      {_clean(json.dumps(extras, ensure_ascii=False))}"] if extras else [])
+    yield from (f"      {_clean(f'{call.id}: {one_line(call)}')}" for call in message.tool_calls)
+    if of.reply and index == of.reply[0]:
+        yield from (f"      discarded: {_clean(one_line(call))}" for call in of.discarded)
+    more = extras(message)
+    yield from ([f"      {_clean(json.dumps(more, ensure_ascii=False))}"] if more else [])
 
 
-def _event(event: Event) -> str:
-    return indent(_clip(_said(event) + (" [edited]" if event.edited else "")), "     ").replace("     ", "   > ", 1)
+def _answers(of: Frame, message: Message) -> str:
+    call_id = message.tool_call_id
+    return f", answers {_clean(call_id)} of {_clean(call_named(of.state, call_id).name)}" if call_id else ""
 
 
-def _said(event: Event) -> str:
-    return f"Action: {''.join(call_text(event))}" if isinstance(event, ToolCall) else str(event)
+def _event(of: Frame, event: Event) -> str:
+    text = _clip(_said(of, event) + (" [edited]" if event.edited else ""))
+    return indent(text, "     ").replace("     ", "   > ", 1)
+
+
+def _said(of: Frame, event: Event) -> str:
+    if isinstance(event, ToolCall):
+        return f"Action: {one_line(event)}"
+    if isinstance(event, Decision):
+        return f"Decision: {event.verdict}: {decided(of.state, event)}"
+    if isinstance(event, Observation) and len(of.results) > 1:
+        return f"Observation from {source(of.state, event)}: {event.text}"
+    return str(event)
+
+
+def _waits(of: Frame) -> Iterator[str]:
+    if of.waits:
+        yield f"   this call writes, so it waits for a person: {_clean(one_line(of.waits))}"
+        yield from _block("   to decide:", TO_DECIDE) if of.is_last else []
 
 
 def _block(title: str, content: str) -> list[str]:

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
+from typing import Any
 
-from ..state import Evaluation, Event, Message, State
+from ..state import Decision, Evaluation, Event, Message, State, Status
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Change:
         """The events that the step brought. A guard that cuts messages gives the old ones other message numbers."""
         if self.before is None:
             return self.state.events
+        if self.decided:
+            return tuple(event for _, event in _differing(self.before.events, self.state.events))
         kept = common(self.before.events, self.state.events)
         pairs = zip(self.before.events[kept:], self.state.events[kept:], strict=False)
         moved = takewhile(lambda pair: pair[0] == replace(pair[1], message=pair[0].message), pairs)
@@ -29,14 +32,17 @@ class Change:
 
     @cached_property
     def messages(self) -> tuple[tuple[int, Message], ...]:
-        """The messages from the first one on that the state before did not hold there, with their indices."""
+        """The messages from the first one on that the state before did not hold there, with their indices. A person
+        who changes a call changes one message in the middle, and no other."""
+        if self.decided:
+            return _differing(self.before.messages, self.state.messages)
         first = self._kept if self.reply is None else min(self._kept, self.reply)
         return tuple(enumerate(self.state.messages[first:], first))
 
     @cached_property
     def removed(self) -> int:
         """How many messages the step took away; those that it only moved are still there."""
-        if self.before is None:
+        if self.before is None or self.decided:
             return 0
         left = self.state.messages[: self.reply]
         kept = min(self._kept, len(left))
@@ -45,7 +51,7 @@ class Change:
     @cached_property
     def request(self) -> tuple[Message, ...] | None:
         """The messages of the conversation that the model was sent in the step; None when it was not asked."""
-        if self.before is None or self._judged:
+        if self.before is None or self._judged or self.decided:
             return None
         if self.reply is not None:
             return self.state.messages[: self.reply]
@@ -60,11 +66,19 @@ class Change:
         """
         before, messages = self.before, self.state.messages
         last = next((i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None)
-        if before is None or last is None or self._judged:
+        if before is None or last is None or self._judged or self.decided:
             return None
         is_new = last >= self._kept and (self._kept == len(before.messages) or last == len(messages) - 1)
         came = self.state.usage.calls > before.usage.calls or any(event.edited for event in self.events)
         return last if is_new or (came and any(event.message == last for event in self.events)) else None
+
+    @cached_property
+    def decided(self) -> bool:
+        """Whether the step is what a person decided about a call that waited."""
+        before, state = self.before, self.state
+        if before is None or before.status is not Status.WAITING or before.usage != state.usage:
+            return False
+        return any(isinstance(event, Decision) for event in state.events[len(before.events) :])
 
     @cached_property
     def _kept(self) -> int:
@@ -74,6 +88,11 @@ class Change:
     def _judged(self) -> bool:
         """Whether the model was asked apart from the conversation."""
         return any(isinstance(event, Evaluation) for event in self.events)
+
+
+def _differing(before: tuple, after: tuple) -> tuple[tuple[int, Any], ...]:
+    """Give the items that are not the same at their place, or new, with their places."""
+    return tuple((i, each) for i, each in enumerate(after) if i >= len(before) or each != before[i])
 
 
 def common(a: tuple, b: tuple) -> int:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..state import Answer, Evaluation, Event, Message, Observation, Problem, State, Status, Thought, ToolCall
+from ..state import Answer, Call, Decision, Evaluation, Event, Message, Observation, Problem, State, Status, ToolCall
+from .calls import call_named, discarded, listing
 from .changes import Change, common
-
-EDITABLE = {Thought: "thought", ToolCall: "action", Answer: "action", Observation: "observation"}
-DRAFT = "Action: "  # what the edit box holds where a reply had no action to start from
 
 
 @dataclass(frozen=True)
@@ -33,13 +31,14 @@ class Frame:
     number: int
     before: State | None
     state: State
-    kind: str  # start, think, answer, check, act, turn, wait, stop or step
+    kind: str  # start, think, answer, check, act, wait, decide, turn, stop or step
     asked: int
     known: int
     added: tuple[tuple[int, Message], ...]
     removed: int
     replied: int | None
     events: tuple[Event, ...]
+    is_last: bool
 
     @property
     def edited(self) -> bool:
@@ -48,8 +47,9 @@ class Frame:
 
     @property
     def faulty(self) -> bool:
-        """Whether this step brought a problem, or a tool's error."""
-        return any(isinstance(event, Problem) or getattr(event, "is_error", False) for event in self.events)
+        """Whether this step brought a problem, or a tool's error. That a person rejects a call is neither."""
+        failed = any(result.is_error for result in self.results) and not self.decision
+        return failed or any(isinstance(event, Problem) for event in self.events)
 
     @property
     def counters(self) -> tuple[Counter, ...]:
@@ -68,23 +68,46 @@ class Frame:
     def label(self) -> str:
         """A word or two for the mark of this step."""
         if self.kind == "act":
-            return ", ".join(dict.fromkeys(call_of(self.state, e).name for e in self.events if _is_result(e)))
+            return listing(call_named(self.state, each.call_id).name for each in self.results)
+        if self.decision:
+            return self.decision.verdict
         return str(self.state.status) if self.kind in ("stop", "wait") else self.kind
 
     @property
     def title(self) -> str:
         """A short sentence: what happened."""
-        if self.edited and self.before is not None:
+        if self.edited and self.before is not None and not self.decision:
             return f"A person wrote this {f'result of {self.label}' if self.kind == 'act' else 'reply'}."
         return _happened(self)
 
     @property
     def ahead(self) -> str:
         """What the next step will do, or '' when there is none."""
+        if self.waits:
+            return "decide"
         if self.state.status is not Status.RUNNING:
             return ""
-        names = ", ".join(call.name for call in self.state.pending)
+        pending = self.state.pending
+        alone = bool(pending) and pending[0] in self.state.approved  # a call that writes runs alone
+        names = listing(call.name for call in (pending[:1] if alone else pending))
         return f"run {names}" if names else "ask the model"
+
+    @property
+    def waits(self) -> ToolCall | None:
+        """The call that waits for a person's decision."""
+        waiting = self.state.status is Status.WAITING and self.state.pending
+        return self.state.pending[0] if waiting else None
+
+    @property
+    def decision(self) -> Decision | None:
+        """What a person decided in this step."""
+        decisions = [event for event in self.events if isinstance(event, Decision)]
+        return decisions[-1] if self.kind == "decide" else None
+
+    @property
+    def results(self) -> tuple[Observation, ...]:
+        """The results of calls that this step brought."""
+        return tuple(event for event in self.events if isinstance(event, Observation))
 
     @property
     def reply(self) -> tuple[int, str] | None:
@@ -92,8 +115,14 @@ class Frame:
         index = self.replied
         if index is None:
             return None
+        content = self.state.messages[index].content
         raws = (getattr(event, "raw", "") for event in self.events if event.message == index)
-        return index, next(filter(None, raws), self.state.messages[index].content)
+        return index, content if self.discarded else next(filter(None, raws), content)
+
+    @property
+    def discarded(self) -> tuple[Call, ...]:
+        """The calls that the reply of this step held and its message does not."""
+        return discarded(e for e in self.events if isinstance(e, Problem) and e.message == self.replied)
 
     @property
     def aside(self) -> Evaluation | None:
@@ -112,29 +141,15 @@ def frame(states: Sequence[State], number: int) -> Frame:
         number=number,
         before=before,
         state=state,
-        kind=_kind(before, state, change.events, sent),
+        kind=_kind(change),
         asked=len(sent or ()),
         known=common(last, sent or ()),
         added=change.messages,
         removed=change.removed,
         replied=change.reply,
         events=change.events,
+        is_last=number == len(states) - 1,
     )
-
-
-def call_text(call: ToolCall) -> tuple[str, str]:
-    """Give a call's name, and its arguments as it writes them; arguments that are no JSON object stand as they are."""
-    try:
-        return call.name, str(call).removeprefix(f"Action: {call.name}")
-    except (ValueError, AttributeError, RecursionError):
-        return call.name, f"({call.arguments})"
-
-
-def call_of(state: State, result: Observation) -> ToolCall:
-    """Give the call that an observation answers; a nameless one when the state does not hold it."""
-    nameless = ToolCall(message=result.message, id=result.call_id, name="tool", arguments="{}", raw="")
-    calls = (e for e in reversed(state.events) if isinstance(e, ToolCall) and e.id == result.call_id)
-    return next(calls, nameless)
 
 
 def split_reply(raw: str, accepted: str) -> tuple[str, str, str] | None:
@@ -150,18 +165,6 @@ def split_reply(raw: str, accepted: str) -> tuple[str, str, str] | None:
     return head, raw[len(head) : len(raw) - len(tail)], tail
 
 
-def edits(of: Frame) -> dict[int, str]:
-    """Say which of the frame's events a fork can change: their positions, and what the fork calls them."""
-    found = {}
-    for position, event in enumerate(of.events):
-        field = next((name for cls, name in EDITABLE.items() if isinstance(event, cls)), None)
-        if field:  # a fork changes the last of each
-            found = {key: name for key, name in found.items() if name != field} | {position: field}
-    unread = of.reply is not None and "action" not in found.values()
-    problems = [i for i, e in enumerate(of.events) if unread and isinstance(e, Problem) and e.message == of.reply[0]]
-    return found | {problems[0]: "action"} if problems else found
-
-
 def _counts(state: State) -> dict[str, int]:
     usage = state.usage
     return {
@@ -174,14 +177,17 @@ def _counts(state: State) -> dict[str, int]:
     }
 
 
-def _kind(before: State | None, state: State, events: tuple[Event, ...], sent: tuple | None) -> str:
+def _kind(change: Change) -> str:
+    before, state, events = change.before, change.state, change.events
     if before is None:
         return "start"
-    if sent is not None:
+    if change.decided:
+        return "decide"
+    if change.request is not None:
         return "answer" if any(isinstance(event, Answer) for event in events) else "think"
     if any(isinstance(event, Evaluation) for event in events):
         return "check"
-    if any(map(_is_result, events)):
+    if any(isinstance(event, Observation) for event in events):
         return "act"
     if state.status is not before.status:
         return {Status.RUNNING: "turn", Status.WAITING: "wait"}.get(state.status, "stop")
@@ -198,7 +204,7 @@ def _happened(of: Frame) -> str:
         case "answer":
             return "The model answers."
         case "think" if calls:
-            return f"The model asks for {', '.join(calls)}."
+            return f"The model asks for {listing(calls)}."
         case "think" if any(isinstance(event, Problem) for event in of.events):
             return "The model's reply could not be used."
         case "think":
@@ -207,8 +213,13 @@ def _happened(of: Frame) -> str:
             verdicts = [event.verdict for event in of.events if isinstance(event, Evaluation)]
             return f"The answer was checked: {verdicts[-1]}."
         case "act":
-            failed = any(getattr(event, "is_error", False) for event in of.events)
-            return f"Ran {of.label}{', which gave an error' if failed else ''}."
+            return f"Ran {of.label}{_failures(of.results)}."
+        case "decide":
+            name = call_named(of.state, of.decision.call_id).name
+            changed = f"A person changed the arguments of {name}."
+            return changed if of.decision.verdict == "edited" else f"{name} was {of.decision.verdict}."
+        case "wait" if of.waits:
+            return f"{of.waits.name} waits for {of.state.reason}."
         case "turn":
             return "A new turn of the user."
         case "stop" | "wait":
@@ -216,8 +227,11 @@ def _happened(of: Frame) -> str:
     return "The state changed."
 
 
-def _is_result(event: Event) -> bool:
-    return isinstance(event, Observation)
+def _failures(results: Sequence[Observation]) -> str:
+    failed = sum(result.is_error for result in results)
+    if failed and len(results) > 1:
+        return f"; {failed} of {len(results)} gave an error"
+    return ", which gave an error" * failed
 
 
 def _count(number: int, noun: str) -> str:

@@ -25,7 +25,8 @@ class Stepper:
     """Shows states step by step. `states` are those of one run, first to last: `agent.steps(goal)` gives them.
 
     With an agent, a step can be edited and the run forked from there, and a run that has not ended goes on with each
-    press of next. Raises ValueError when there are no states.
+    press of next. Where a call waits for approval, the next step is what one decides about it. Raises ValueError when
+    there are no states.
     """
 
     def __init__(self, states: Iterable[State], agent: Any = None) -> None:
@@ -47,7 +48,7 @@ class Stepper:
         return tuple(tuple(run.states) for run in self._runs)
 
     def receive(self, message: dict) -> str:
-        """Do what a view asks for: a fork, or one more step. Gives one line when that did not end well, else ''.
+        """Do what a view asks for: a fork, a step, or a decision. Gives one line when that did not end well, else ''.
 
         The states are shown as they come. No exception leaves here, save KeyboardInterrupt: nobody could catch it,
         and a learner who mistyped an action, or whose tool calls sys.exit(), needs a sentence.
@@ -72,12 +73,28 @@ class Stepper:
             self._add(child, state)
         return child
 
-    def _advance(self, *, run: int, shown: int) -> Run:
-        """Make one step, unless the view pressed next before it had seen the last one."""
+    def _advance(self, *, run: int, shown: int, decision: dict | None = None) -> Run:
+        """Make one step, unless the view had not seen the last one when it asked: what it saw was decided already."""
         going = self._runs[run]
-        if shown == len(going.states) and going.states[-1].status is Status.RUNNING:
-            self._add(going, self.agent.step(going.states[-1]))
+        last = going.states[-1]
+        if shown != len(going.states):
+            return going
+        if last.status is Status.WAITING:
+            self._add(going, self._decide(last, **decision or {}))
+        elif last.status is Status.RUNNING:
+            self._add(going, self.agent.step(last))
         return going
+
+    def _decide(self, state: State, *, verdict: str = "", text: str = "") -> State:
+        """Give the state after a person's decision; `text` is the reason to reject, or the new arguments."""
+        match verdict:
+            case "approve":
+                return self.agent.approve(state)
+            case "reject":
+                return self.agent.reject(state, reason=text.strip())
+            case "edit":
+                return self.agent.edit(state, arguments=text)
+        raise ValueError("the call waits: approve it, reject it or edit it")
 
     def _add(self, run: Run, state: State) -> None:
         run.states.append(state)
