@@ -86,9 +86,9 @@ class FunctionCalling(Agent):
         text = message.content if thought is None else thought
         if action is None:
             return Reply(text, tool_calls=message.tool_calls)
-        found = [_written(line) for line in action.splitlines() if line.strip()]
-        if len(found) == 1 and isinstance(found[0], ParsedAnswer):
-            return Reply(found[0].text)
+        if isinstance(answer := _written(action.strip()), ParsedAnswer):  # which may have several lines
+            return Reply(answer.text)
+        found = [_written(line) for line in action.split("\n") if line.strip()]
         if not found or not all(isinstance(each, ParsedAction) for each in found):
             raise ValueError(f"this is no call, such as search(query='x'), and no {FINAL_ANSWER}: {action[:60]!r}")
         calls = [Call("", *self.toolbox.resolve(each.tool, each.arguments)) for each in found]
