@@ -11,11 +11,11 @@ server often runs as root.
 from __future__ import annotations
 
 import functools
-import os
 import signal
 import socket
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from .backends import Probe
@@ -24,7 +24,7 @@ from .container_image import OURS, SITE, image_for
 from .inside import packing
 from .policy import Policy
 from .result import Result, Status
-from .trees import MB, printable, summarised
+from .trees import MB, entries, printable, summarised
 from .watched import MANY, Ending, deadline, watch
 
 _START = 60.0  # seconds for a container to start and to end
@@ -59,7 +59,7 @@ def run_in(engine: Engine, image: str, python: str, code: str, files: Mapping[st
     """Start the container, send it the job, kill it when it does not end by itself, and read its report."""
     most = policy.disk * MB + 2 * policy.output + 10 * MB  # bytes that a report may have
     try:
-        with container_command(engine, image, policy, len(files)) as (name, command):
+        with container_command(engine, image, policy, entries(files)) as (name, command):
             ending = watch(
                 [*command, python, "-I", "-B", f"/{OURS}/container_inside.py"],
                 watcher(policy, most),
@@ -125,7 +125,7 @@ def judge(told: dict, stderr: bytes, policy: Policy) -> tuple[Status, int | None
         return Status.TIMEOUT, None, f"the code ran longer than seconds={policy.seconds:g}"
     if told["reason"]:
         return Status.KILLED, None, f"over the limit on {told['reason']}"
-    code = os.waitstatus_to_exitcode(told["wait_status"])
+    code = exit_code_of(told["wait_status"])
     if code == _NOT_CLOSED and stderr.startswith(b"the sandbox could not be closed"):
         return Status.UNAVAILABLE, None, stderr.decode("utf-8", "replace").strip()
     if code == -_OUT_OF_MEMORY:
@@ -133,6 +133,11 @@ def judge(told: dict, stderr: bytes, policy: Policy) -> tuple[Status, int | None
     if code == -getattr(signal, "SIGXCPU", 24):
         return Status.TIMEOUT, None, "the code used the processor longer than it may"
     return (Status.ERROR if code else Status.OK), code, ""
+
+
+def exit_code_of(wait_status: int) -> int:
+    """Read a wait status of Linux, on whichever system: an exit code, or the number of a signal, below 0."""
+    return -(wait_status & 127) or wait_status >> 8
 
 
 _ATTEMPTS = """
@@ -158,12 +163,13 @@ def _find() -> tuple[Probe, Engine | None, str, str]:
         try:
             engine = start_engine(command)
             image, python = image_for(engine)
-            fault = attempt_to_break_out(engine, image, python)
         except (EngineError, OSError) as error:
-            fault = str(error)
-        if not fault:
-            told = "Files, network, processes and writing were refused; an endless loop was ended."
-            return Probe(Container.name, True, f"{command[0]}: {told}"), engine, image, python
+            found.append(str(error))
+            continue
+        for each in (engine, replace(engine, cgroups=False)):
+            if not (fault := attempt_to_break_out(each, image, python)):
+                told = "Files, network, processes and writing were refused; an endless loop was ended."
+                return Probe(Container.name, True, f"{command[0]}: {told}"), each, image, python
         found.append(fault)
     return Probe(Container.name, False, f"{'; '.join(found)}.", _EXPECTED), None, "", ""
 

@@ -42,10 +42,15 @@ class EngineError(RuntimeError):
 
 @dataclass(frozen=True)
 class Engine:
-    """A command that speaks docker's language. `podman` says whether it is podman, which differs in a few words."""
+    """A command that speaks docker's language.
+
+    `podman` says whether it is podman, which differs in a few words; `cgroups`, whether it can bound the container as
+    a whole. Where it cannot, the supervisor's limits on each process remain, which are the stricter ones.
+    """
 
     command: tuple[str, ...]
     podman: bool
+    cgroups: bool = True
 
     def call(self, *arguments: str, stdin: bytes | None = None, seconds: float = _SECONDS) -> str:
         """Run one of the engine's commands and give what it prints. Raises EngineError."""
@@ -70,7 +75,11 @@ class Engine:
 def wanted_commands() -> list[tuple[str, ...]]:
     """Give the commands to try: the one from the setting, or docker, then podman."""
     setting = os.environ.get("AGENTLIB_CONTAINER_ENGINE", "")
-    return [tuple(shlex.split(setting))] if setting.strip() else [("docker",), ("podman",)]
+    if setting.strip():
+        return [tuple(shlex.split(setting))]
+    # podman's first choice of a runtime does not start everywhere.
+    other = [("podman", "--runtime", path) for path in (shutil.which("runc"), shutil.which("crun")) if path]
+    return [("docker",), ("podman",), *(other if shutil.which("podman") else [])]
 
 
 def start_engine(command: tuple[str, ...]) -> Engine:
@@ -98,14 +107,14 @@ def no_powers() -> list[str]:
     return ["--user", NOBODY, "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
 
 
-def limits(policy: Policy) -> list[str]:
+def limits(engine: Engine, policy: Policy) -> list[str]:
     """Bound memory, processes with their threads, and open files. The supervisor sets the exact limits within."""
     # The files in memory and their copy in the report count as memory too.
     memory = f"{policy.memory * policy.processes + 3 * policy.disk + 200}m"
     tasks = policy.processes + TASKS
+    whole = ["--memory", memory, "--memory-swap", memory, "--pids-limit", str(2 * tasks)]
     return [
-        *("--memory", memory, "--memory-swap", memory),
-        *("--pids-limit", str(2 * tasks)),
+        *(whole if engine.cgroups else []),
         *("--ulimit", f"nofile={OPEN_FILES}:{OPEN_FILES}", "--ulimit", f"nproc={2 * tasks}:{2 * tasks}"),
     ]
 
@@ -122,7 +131,10 @@ def environment() -> list[str]:
 
 @contextmanager
 def own_disk(engine: Engine, name: str, policy: Policy, given: int) -> Iterator[list[str]]:
-    """Give an empty folder in memory, bounded in size and in number of files; it is gone with the container."""
+    """Give an empty folder in memory, bounded in size and in number of files; it is gone with the container.
+
+    `given` counts the files and folders that are put there for the code.
+    """
     inodes = (
         policy.inodes + 2 + 50 * given
     )  # the folder, `work`, and the input files with their folders are not the code's
@@ -150,7 +162,7 @@ def container_command(engine: Engine, image: str, policy: Policy, given: int) ->
             *no_network(),
             *nothing_to_write(engine),
             *no_powers(),
-            *limits(policy),
+            *limits(engine, policy),
             *shared_memory(policy),
             *environment(),
             *disk,

@@ -38,10 +38,20 @@ def image_for(engine: Engine) -> tuple[str, str]:
         fix = "fetch an image with Python for Linux and name it in AGENTLIB_CONTAINER_IMAGE"
         raise EngineError(f"an image can be made from the local Python on Linux only; {fix}")
     content = sorted({**local_python(), **our_files()}.items())
-    name = f"localhost/agentlib-sandbox:{key(content)}"
+    program = os.path.realpath(sys.executable)
+    repository = f"localhost/agentlib-sandbox-{hashlib.sha256(program.encode()).hexdigest()[:8]}"
+    name = f"{repository}:{key(content)}"
     if not is_there(engine, name):
         make_image(engine, name, content)
-    return name, os.path.realpath(sys.executable)
+        remove_others(engine, repository, name)
+    return name, program
+
+
+def remove_others(engine: Engine, repository: str, kept: str) -> None:
+    """Remove the images that were made of this Python before something in them changed."""
+    for name in engine.call("images", "--format", "{{.Repository}}:{{.Tag}}", repository).split():
+        if name != kept:
+            engine.try_call("rmi", name)
 
 
 def is_there(engine: Engine, name: str) -> bool:

@@ -10,8 +10,8 @@ import contextlib
 import itertools
 import os
 import stat
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 from .policy import Policy
 
@@ -19,12 +19,18 @@ DEEPEST = 50  # levels of folders; as many as the files that are given in may ha
 MB = 1_000_000
 
 
-def put(folder: Path, files: dict[str, bytes]) -> None:
+def put(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files (relative path -> bytes, already checked) into the folder."""
     for path, content in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+
+
+def entries(files: Iterable[str]) -> int:
+    """Count the files and the folders that they lie in."""
+    paths = set(files)
+    return len(paths | {str(folder) for path in paths for folder in PurePosixPath(path).parents} - {"."})
 
 
 def walk(folder: Path) -> Iterator[tuple[str, os.stat_result | None]]:
@@ -36,13 +42,13 @@ def walk(folder: Path) -> Iterator[tuple[str, os.stat_result | None]]:
     while waiting:
         inside = waiting.pop()
         try:
-            entries = sorted(os.scandir(folder / inside), key=lambda entry: entry.name)
+            found = sorted(os.scandir(folder / inside), key=lambda entry: entry.name)
         except FileNotFoundError:
             continue  # the code runs, and has just removed it
         except OSError:
             yield inside, None
             continue
-        for entry in entries:
+        for entry in found:
             path = f"{inside}/{entry.name}" if inside else entry.name
             status = _status(folder / path)
             yield path, status
@@ -135,8 +141,8 @@ def summarised(lines: list[str], most: int = 10) -> tuple[str, ...]:
 def remove(folder: Path) -> None:
     """Remove the folder, however deep it is: what lies deeper is moved up first, so that no path grows too long."""
     names = (folder / f".moved-{number}" for number in itertools.count())
-    while entries := list(os.scandir(folder)):
-        for entry in entries:
+    while found := list(os.scandir(folder)):
+        for entry in found:
             if not entry.is_dir(follow_symlinks=False) or _is_junction(entry):
                 _unlink(Path(entry.path))
                 continue

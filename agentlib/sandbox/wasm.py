@@ -16,7 +16,6 @@ import os
 import socket
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from .watched import MANY, Ending, deadline, watch
 _CHILD = Path(__file__).with_name("wasm_child.py")
 _START = 60.0  # seconds until the instance runs, on a slow machine
 _LEAST_MEMORY = 100  # MB; the interpreter itself needs about half of it
+_OUT_OF_MEMORY = -1  # what the code inside WebAssembly says for it; no exit code is below 0
 _MOST_MEMORY = 4_000  # MB that WebAssembly with 32 bits can address
 
 
@@ -56,8 +56,8 @@ class Wasm:
         room = Path(tempfile.mkdtemp(prefix="agentlib-wasm-"))
         try:
             prepare(room, code, files)
-            ending, seconds = supervise(room, policy, len(files))
-            return gather(room, ending, seconds, policy)
+            ending = supervise(room, policy, 2 + trees.entries(files))
+            return gather(room, ending, policy)
         finally:
             trees.remove(room)
 
@@ -67,95 +67,94 @@ def prepare(room: Path, code: str, files: Mapping[str, bytes]) -> None:
     (room / "code").write_bytes(code.encode("utf-8", "surrogatepass"))
     (room / "files" / "work").mkdir(parents=True)
     (room / "files" / "tmp").mkdir()
-    trees.put(room / "files" / "work", dict(files))
+    trees.put(room / "files" / "work", files)
 
 
-def supervise(room: Path, policy: Policy, given: int) -> tuple[Ending, float]:
-    """Run the host process and kill it when the code goes over a limit: how it ended, and the code's seconds."""
+def supervise(room: Path, policy: Policy, given: int) -> Ending:
+    """Run the host process, and kill it when the code goes over a limit. `given` entries are in its folders already."""
     command = [sys.executable, "-I", "-B", str(_CHILD), str(component()), str(room)]
     limits = [min(policy.memory, _MOST_MEMORY) * trees.MB, policy.disk * trees.MB, policy.seconds]
-    clock = Clock(room / "started", policy.seconds)
-    look = watcher(room, policy, given, clock)
-    ending = watch([*command, *map(str, limits)], look, policy.output, environ=bare_environment())
-    return ending, clock.seconds
+    look = watcher(room, policy, given)
+    return watch([*command, *map(str, limits)], look, policy.output, environ=bare_environment())
 
 
-class Clock:
-    """Measures the code's time, from the moment that the host process says it starts: a slow start is not counted."""
-
-    def __init__(self, started: Path, limit: float) -> None:
-        self._started = started
-        self._limit = limit
-        self._too_late = deadline(_START)
-        self._begin: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the code started, or 0.0 when it has not."""
-        return 0.0 if self._begin is None else time.monotonic() - self._begin
-
-    def look(self) -> str:
-        """Say whether the time is up."""
-        if self._begin is None and self._started.exists():
-            self._begin = time.monotonic()
-        if self._begin is None:
-            return "it did not start" if self._too_late() else ""
-        return "timeout" if self.seconds > self._limit else ""
-
-
-def watcher(room: Path, policy: Policy, given: int, clock: Clock) -> Callable[[int], str]:
+def watcher(room: Path, policy: Policy, given: int) -> Callable[[int], str]:
     """Give the function that is asked every few milliseconds whether the code must be stopped."""
+    late = time_limit(room, policy.seconds)
 
     def look(written: int) -> str:
         if written > MANY * policy.output:
             return "output"
-        return clock.look() or trees.over_limit(room / "files", policy, given=_entries(given))
+        return late() or trees.over_limit(room / "files", policy, given)
 
     return look
 
 
-def _entries(files: int) -> int:
-    """Give how many entries were there before: two folders, and each file with the folders that it lies in."""
-    return 2 + 50 * files
+def time_limit(room: Path, seconds: float) -> Callable[[], str]:
+    """Give the function that says whether the time is up. It counts from the moment that the host process says that
+    the code starts, since a slow start is not the code's."""
+    start_is_late = deadline(_START)
+    code_is_late: list[Callable[[], bool]] = []
+
+    def late() -> str:
+        if not code_is_late and (room / "started").exists():
+            code_is_late.append(deadline(seconds))
+        if (room / "outcome").exists():
+            return ""
+        if code_is_late:
+            return "timeout" if code_is_late[0]() else ""
+        return "start" if start_is_late() else ""
+
+    return late
 
 
-def gather(room: Path, ending: Ending, seconds: float, policy: Policy) -> Result:
+def gather(room: Path, ending: Ending, policy: Policy) -> Result:
     """Make the result, now that no process is left: from the host process's word, never from what the code printed."""
-    status, exit_code, reason = judge(room, ending, policy)
+    outcome = read_outcome(room)
+    status, exit_code, reason = judge(room, ending, outcome, policy)
     if status is Status.UNAVAILABLE:
-        return Result(status, reason=reason, isolation="wasm")
+        return Result(status, reason=reason, isolation=Wasm.name)
     files, left_out = trees.collect(room / "files" / "work", policy)
-    cut = [f"{name}: only the first {policy.output} bytes are kept" for name in _cut_streams(ending, policy)]
+    written = {"stdout": ending.stdout_written, "stderr": ending.stderr_written}
+    cut = [
+        f"{name}: only the first {policy.output} bytes are kept" for name in written if written[name] > policy.output
+    ]
     return Result(
         status=status,
         exit_code=exit_code,
-        stdout=ending.stdout[: policy.output].decode("utf-8", "replace"),
-        stderr=ending.stderr[: policy.output].decode("utf-8", "replace"),
+        stdout=ending.stdout.decode("utf-8", "replace"),
+        stderr=ending.stderr.decode("utf-8", "replace"),
         files=files,
         truncated=(*cut, *left_out),
-        seconds=seconds,
-        isolation="wasm",
+        seconds=outcome.get("seconds", policy.seconds if status is Status.TIMEOUT else 0.0),
+        isolation=Wasm.name,
         reason=reason,
     )
 
 
-def judge(room: Path, ending: Ending, policy: Policy) -> tuple[Status, int | None, str]:
+def read_outcome(room: Path) -> dict:
+    """Read how the code ended, as the host process says; {} where it did not come to that."""
+    try:
+        return json.loads((room / "outcome").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def judge(room: Path, ending: Ending, outcome: dict, policy: Policy) -> tuple[Status, int | None, str]:
     """Say how the run ended: status, exit code and reason."""
     if ending.stopped == "timeout":
         return Status.TIMEOUT, None, f"the code ran longer than seconds={policy.seconds:g}"
     if ending.stopped == "output":
         return Status.OUTPUT_LIMIT, None, f"the code printed more than {MANY} times output={policy.output}"
-    if ending.stopped == "it did not start":
+    if ending.stopped == "start":
         return Status.UNAVAILABLE, None, f"WebAssembly did not start within {_START:g} seconds"
     if ending.stopped:
         return Status.KILLED, None, ending.stopped
-    try:
-        outcome = json.loads((room / "outcome").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return _host_failed(room, ending)
     if "fault" in outcome:
         return Status.ERROR, None, f"the interpreter broke down: {outcome['fault']}"
-    if outcome["exit_code"] == -1:
+    if "exit_code" not in outcome:
+        return _host_failed(room, ending)
+    if outcome["exit_code"] == _OUT_OF_MEMORY:
         return Status.MEMORY, None, f"the code needed more than memory={policy.memory} MB"
     return (Status.ERROR if outcome["exit_code"] else Status.OK), outcome["exit_code"], ""
 
@@ -163,13 +162,9 @@ def judge(room: Path, ending: Ending, policy: Policy) -> tuple[Status, int | Non
 def _host_failed(room: Path, ending: Ending) -> tuple[Status, int | None, str]:
     """Say what it means that the host process ended without a word."""
     if (room / "started").exists():
-        return Status.KILLED, None, f"the host process of the code ended with {ending.exit_code}"
+        return Status.ERROR, None, f"the interpreter broke down: its process ended with {ending.exit_code}"
     told = ending.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {ending.exit_code}"]
     return Status.UNAVAILABLE, None, f"WebAssembly could not be started: {told[-1][:300]}"
-
-
-def _cut_streams(ending: Ending, policy: Policy) -> list[str]:
-    return [name for name in ("stdout", "stderr") if getattr(ending, f"{name}_written") > policy.output]
 
 
 @functools.cache

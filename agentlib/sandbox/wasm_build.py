@@ -11,6 +11,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import time
 from importlib import metadata
 from pathlib import Path
 
@@ -42,6 +43,7 @@ def component() -> Path:
     if not target.exists():
         print("Building Python for WebAssembly, once: this takes about half a minute.", file=sys.stderr, flush=True)
         build(target)
+        remove_older(target)
     return target
 
 
@@ -82,6 +84,13 @@ def build(target: Path) -> None:
         except PermissionError:  # Windows: somebody built it meanwhile, and uses it
             if not target.exists():
                 raise
+
+
+def remove_older(kept: Path) -> None:
+    """Remove components that were made for other versions more than a month ago. A Python that needs one builds it."""
+    for file in kept.parent.glob("python-*.cwasm"):
+        if file != kept and time.time() - file.stat().st_mtime > 30 * 86_400:
+            file.unlink(missing_ok=True)
 
 
 _COMPONENTIZE = """

@@ -7,6 +7,7 @@ is decided here, in `capabilities`.
 import json
 import sys
 import threading
+import time
 from pathlib import Path
 
 STACK = 16 * 2**20  # bytes, for the thread that runs the code
@@ -54,12 +55,14 @@ def host(component: str, room: Path, memory: int) -> None:
     instance = linker.instantiate(store, Component.deserialize_file(engine, component))
     run = instance.get_func(store, instance.get_export_index(store, "run"))
     (room / "started").touch()
+    began = time.monotonic()
     try:
         outcome = {"exit_code": run(store, code)}
-    except ExitTrap as ended:  # os._exit
+    except ExitTrap as ended:  # os._exit: WASI tells 0 from all others only
         outcome = {"exit_code": ended.code}
     except WasmtimeError as fault:
-        outcome = {"fault": str(fault).strip().splitlines()[-1][:200]}
+        outcome = {"fault": str(fault).strip().splitlines()[-1].strip()[:200]}
+    outcome["seconds"] = time.monotonic() - began
     (room / "outcome").write_text(json.dumps(outcome), encoding="utf-8")
 
 
