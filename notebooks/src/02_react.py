@@ -414,7 +414,9 @@ print(inspect.getsource(Agent.steps))
 
 # %% [markdown]
 # An agent is a function from state to state, called until the state no longer runs. One `step` is one thing that you
-# can look at: the model was asked (*think*), or the pending tool was run (*act*). Those two are short as well:
+# can look at: the model was asked (*think*), or the pending tool was run (*act*). Those two are short as well. `act` is
+# ready for more than ReAct needs: several calls in one reply (lesson 04), and calls that wait for a person because they
+# write (lesson 05).
 
 # %%
 print(inspect.getsource(Agent.think))
