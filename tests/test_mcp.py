@@ -300,8 +300,8 @@ def test_names_are_safe_and_distinct():
 
 
 @contextmanager
-def shop():
-    with MCPTools(sys.executable, SHOP, env=PATHS) as tools:
+def shop(**settings):
+    with MCPTools(sys.executable, SHOP, env=PATHS, **settings) as tools:
         yield Toolbox(tools)
 
 
@@ -319,7 +319,7 @@ def test_the_sdk_client_uses_our_server(mode):
 
     name, listed, results = asyncio.run(session())
     assert name == "shop"
-    assert [tool.name for tool in listed] == ["total", "refund", "stock", "broken", "leave", "half"]
+    assert [tool.name for tool in listed] == ["total", "refund", "stock", "broken", "leave", "hang", "half"]
     assert [tool.annotations.read_only_hint for tool in listed[:2]] == [True, False]
     assert listed[1].input_schema["properties"]["order"]["description"] == "Number of the order, such as A-17"
     assert listed[2].input_schema["properties"] == {}
@@ -329,7 +329,7 @@ def test_the_sdk_client_uses_our_server(mode):
     assert "order" in texts[1]
     assert texts[2:] == [
         "Error: LookupError: the shelf is empty",
-        "Error: unknown tool 'none'. The tools are: total, refund, stock, broken, leave, half",
+        "Error: unknown tool 'none'. The tools are: total, refund, stock, broken, leave, hang, half",
         "Error: the tool called sys.exit('bye')",
     ]
 
@@ -345,6 +345,33 @@ def test_our_client_uses_our_server():
         assert box.run("broken", "{}").text.endswith("LookupError: the shelf is empty")
         assert box.run("half", "{}").text == "?!"
         assert box.run("stock", "{}").kind == "ok"  # after all that
+
+
+def test_a_tool_that_hangs_does_not_stop_the_others():
+    with shop(timeout=3) as box:
+        assert box.run("hang", "{}").kind == "timeout"
+        assert box.run("stock", "{}").kind == "ok"
+
+
+def test_a_tool_that_hangs_does_not_keep_the_server_from_ending():
+    hello = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}
+    said = [
+        {"method": "initialize", "id": 1, "params": hello},
+        {"method": "notifications/initialized"},
+        {"method": "tools/call", "id": 2, "params": {"name": "hang", "arguments": {}}},
+        {"method": "tools/call", "id": 3, "params": {"name": "total", "arguments": {"items": [{"sku": "tea"}]}}},
+    ]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, *SHOP], env=os.environ | PATHS, **pipes, encoding="utf-8") as process:
+        for message in said:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(2)]
+        assert [answer["id"] for answer in answers] == [1, 3]
+        assert answers[1]["result"]["content"] == [{"type": "text", "text": "10 EUR"}]
+        rest, errors = process.communicate(timeout=60)
+    assert (process.returncode, rest) == (0, "")
+    assert errors.splitlines() == ["The shop is loading.", "counting"]  # what tools print is no part of the protocol
 
 
 def test_a_place_without_tools_is_named_in_one_line(monkeypatch, capsys):

@@ -69,7 +69,9 @@ class MCPTools:
         """Start the server and give its tools. Raises MCPError where that fails, ImportError without the SDK."""
         if self._opened is not None:
             raise MCPError(f"the MCP server {self} is open already")
-        start_blocking_portal = _sdk()
+        require_sdk()
+        from anyio.from_thread import start_blocking_portal
+
         with ExitStack() as opening:
             log = opening.enter_context(tempfile.TemporaryFile())
             portal = opening.enter_context(start_blocking_portal(name="mcp"))
@@ -132,14 +134,12 @@ class MCPTools:
         return line(error)
 
 
-def _sdk() -> Callable:
-    """Make sure that the SDK is there, and give what runs it in a thread."""
+def require_sdk() -> None:
+    """Make sure that the SDK is there. Raises ImportError that says what to install."""
     try:
-        from anyio.from_thread import start_blocking_portal
         from mcp import Client  # noqa: F401  (version 1 has none)
     except ImportError as error:
         raise ImportError(NEEDED) from error
-    return start_blocking_portal
 
 
 def _hints(tool: types.Tool) -> dict[str, Any]:

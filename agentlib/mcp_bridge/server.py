@@ -6,16 +6,18 @@ so in its annotations, and a person decides there.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterable
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..tools import Outcome, Tool, Toolbox, ToolDefinitionError
-from .client import NEEDED
+from ..tools.running import in_thread
+from .client import require_sdk
 
 if TYPE_CHECKING:
     from mcp import types
@@ -30,26 +32,23 @@ def serve_tools(tools: Toolbox | Iterable[Tool | Callable], *, name: str = "agen
     What tools print goes to stderr. Raises ImportError without the package mcp.
     """
     toolbox = tools if isinstance(tools, Toolbox) else Toolbox(tools)
-    try:
-        import anyio
-        from mcp.server.lowlevel import Server
-        from mcp.server.stdio import stdio_server
-    except ImportError as error:
-        raise ImportError(NEEDED) from error
+    require_sdk()
+    from mcp.server.lowlevel import Server
+    from mcp.server.stdio import stdio_server
 
     async def list_tools(context: Context, request: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return _listed(toolbox)
 
     async def call_tool(context: Context, request: types.CallToolRequestParams) -> types.CallToolResult:
-        work = (toolbox, request.name, json.dumps(request.arguments or {}))
-        return _result(await anyio.to_thread.run_sync(_run, *work, abandon_on_cancel=True))
+        running = in_thread(partial(_run, toolbox, request.name, json.dumps(request.arguments or {})))
+        return _result(await asyncio.shield(asyncio.wrap_future(running)))  # a thread cannot be cancelled
 
     async def serve() -> None:
         server = Server(name, on_list_tools=list_tools, on_call_tool=call_tool)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    anyio.run(serve)
+    asyncio.run(serve())
 
 
 def _listed(toolbox: Toolbox) -> types.ListToolsResult:

@@ -1,6 +1,7 @@
 """A toolbox that is served over MCP: python -m agentlib.mcp_bridge shop:toolbox"""
 
 import sys
+import threading
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -48,12 +49,18 @@ def leave() -> None:
 
 
 @tool
+def hang() -> None:
+    """Never end."""
+    threading.Event().wait()
+
+
+@tool
 def half() -> str:
     """Give half of a character."""
     return "\ud83d!"
 
 
-toolbox = Toolbox([total, Tool(refund, writes=True), stock, broken, leave, half])
+toolbox = Toolbox([total, Tool(refund, writes=True), stock, broken, leave, hang, half])
 as_list = [total, refund]
 twice = [total, total]
 number = 7
