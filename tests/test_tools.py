@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -379,8 +380,9 @@ def test_an_unknown_tool_is_answered_with_the_known_ones():
         ((1, 2), "[1, 2]"),
         ({"b", "a", "c"}, '["a", "b", "c"]'),
         (date(2020, 1, 2), "2020-01-02"),
-        (b"x", "b'x'"),
-        (Point(1, 2), "Point(x=1, y=2)"),
+        (b"x", "x"),
+        (b"\xff", "b'\\xff'"),
+        (Point(1, 2), '{"x": 1, "y": 2}'),
         ({(1, 2): 3}, "{(1, 2): 3}"),
     ],
 )
@@ -507,3 +509,46 @@ def test_an_exception_that_cannot_say_what_it_is_becomes_an_observation_all_the_
         raise Mute
 
     assert Toolbox([fail]).run("fail", "{}").text == "Error: Mute"
+
+
+class Silent:
+    """An object that says nothing of itself."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A dataclass with what JSON has no type for."""
+
+    on: date
+    values: frozenset[int]
+
+
+class Level(enum.Enum):
+    LOW = "low"
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (None, "null"),
+        ("null", "null"),
+        ({"a": [1, None, True]}, '{"a": [1, null, true]}'),
+        ({"b", "a"}, '["a", "b"]'),
+        ([{"sets": {2, 1}}], '[{"sets": [1, 2]}]'),
+        (Reading(date(2025, 1, 2), frozenset({3, 1})), '{"on": "2025-01-02", "values": [1, 3]}'),
+        ([Level.LOW, Decimal("1.50")], '["low", "1.50"]'),
+        (Silent(), "<Silent>"),
+        ([1, Silent()], '[1, "<Silent>"]'),
+        (3 + 4j, "3+4j"),
+        ({(1, 2): "a key that is no text"}, "{(1, 2): 'a key that is no text'}"),
+    ],
+)
+def test_whatever_a_tool_returns_is_a_text(result, text):
+    outcome = Toolbox([Tool(lambda: result, "give", "Give it.")]).run("give", "")
+    assert (outcome.kind, outcome.text) == ("ok", text)
+
+
+def test_a_result_that_holds_itself_is_a_text():
+    endless: list = []
+    endless.append(endless)
+    assert Toolbox([Tool(lambda: endless, "give", "Give it.")]).run("give", "").text == "[[...]]"

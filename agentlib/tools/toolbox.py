@@ -172,11 +172,31 @@ def _said(error: Exception) -> str:
 
 
 def _to_text(result: Any) -> str:
-    if isinstance(result, str):
-        return result
-    if isinstance(result, set | frozenset):
-        result = sorted(result, key=repr)  # a set has another order in each process
+    """Give a result as a model reads it: a text as it is, data as JSON, anything else as it describes itself."""
+    data = result if isinstance(result, _JSON) else _plain(result)
+    if isinstance(data, str):
+        return data
     try:
-        return json.dumps(result, ensure_ascii=False)
-    except (TypeError, ValueError):
-        return str(result)
+        return json.dumps(data, ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError, RecursionError):  # keys that are no texts, a list that holds itself
+        return str(data)
+
+
+_JSON = str | dict | list | tuple | int | float | None
+
+
+def _plain(value: Any) -> Any:
+    """Give the JSON data of what json does not know: models, dataclasses, dates, decimals, sets, objects."""
+    from pydantic_core import to_jsonable_python
+
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)  # a set has another order in each process
+    try:
+        return to_jsonable_python(value, fallback=_described)
+    except ValueError:  # bytes that are no text
+        return _described(value)
+
+
+def _described(value: Any) -> str:
+    silent = type(value).__str__ is object.__str__ and type(value).__repr__ is object.__repr__
+    return f"<{type(value).__name__}>" if silent else str(value)  # not its address, which differs in each run
