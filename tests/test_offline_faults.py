@@ -19,6 +19,7 @@ from agentlib import LLM, Answer, Message, Observation, Problem, ReAct, Status, 
 from agentlib.offline import Faults, Settings, app
 from agentlib.offline.faults import MISTAKES
 from agentlib.offline.malformed import MALFORMED
+from agentlib.offline.native_malformed import NATIVE_ONLY
 from agentlib.offline.reading import read
 from agentlib.offline.slips import helps
 from agentlib.parsing import parse
@@ -74,7 +75,7 @@ def test_the_bounds_refuse_a_rate_that_is_off():
 
 def test_every_kind_has_a_rate():
     names = [f.name for f in fields(Faults)]
-    assert names == [*MALFORMED, *MISTAKES, "recovery", "blind_recovery", "persistence", "seed"]
+    assert names == [*MALFORMED, *MISTAKES, *NATIVE_ONLY, "recovery", "blind_recovery", "persistence", "seed"]
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.15, 0.5])

@@ -29,6 +29,7 @@ class Spoken:
 
     content: str | None
     calls: tuple[Call, ...] = ()
+    thought: str = ""  # what the model thinks, said or not
 
 
 def callable_tools(body: dict) -> tuple[Tool, ...]:
@@ -44,21 +45,25 @@ def speak(reading: Reading, must_call: bool, at_once: bool) -> Spoken:
     """Reply with calls or with an answer. `must_call` forbids the answer, `at_once` allows several calls."""
     move = decide(reading, at_once)
     calls = move.calls or _handing_in(move, reading, must_call) or (_forced(reading) if must_call else ())
-    return Spoken(_aloud(move, reading) if calls else move.answer, calls)
+    return Spoken(_aloud(move, reading) if calls else move.answer, calls, move.thought)
 
 
 def wire_calls(calls: tuple[Call, ...], messages: list[dict]) -> list[dict]:
     """Write calls as the API does. The same call in the same place of a conversation has the same id."""
+    return with_ids([(call.tool, json.dumps(dict(call.arguments), ensure_ascii=False)) for call in calls], messages)
+
+
+def with_ids(functions: list[tuple[str, str]], messages: list[dict]) -> list[dict]:
+    """Write calls, given as names and arguments, with ids that the conversation does not have yet."""
     known = {call["id"] for message in messages for call in message.get("tool_calls") or ()}
     written, number = [], len(known)
-    for call in calls:
-        arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
-        digest = zlib.crc32(f"{call.tool}{arguments}".encode(errors="replace"))
+    for name, arguments in functions:
+        digest = zlib.crc32(f"{name}{arguments}".encode(errors="replace"))
         while (call_id := f"call_{digest:08x}{number:04d}") in known:  # a shortened history may still hold it
             number += 1
         known.add(call_id)
         number += 1
-        written.append({"id": call_id, "type": "function", "function": {"name": call.tool, "arguments": arguments}})
+        written.append({"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}})
     return written
 
 

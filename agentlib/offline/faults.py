@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields
 from typing import Self
 
 from .malformed import MALFORMED
+from .native_malformed import NATIVE_ONLY
 
 MISTAKES = ("invented_tool", "wrong_type", "repeated_action", "premature_answer")
 
@@ -29,7 +30,8 @@ class Faults:
 
     The first block holds the malformed replies; `agentlib.offline.malformed` has a function for each. One that does not
     fit a reply (an answer has no arguments) leaves its place to the others of the block, so that the block's sum holds.
-    A mistake of the second block that does not fit leaves the reply as it is.
+    A mistake of the second block that does not fit leaves the reply as it is. The third block is of native calls alone,
+    which the first two strike as well, as far as they have a native form (`agentlib.offline.native_faults`).
     """
 
     json_call: float = 0.0
@@ -71,6 +73,15 @@ class Faults:
     repeated_action: float = 0.0  # asks again what it asked before
     premature_answer: float = 0.0  # answers from memory or by a guess before it knows
 
+    # Only of native calls; `agentlib.offline.native_malformed` has a function for each.
+    missing_argument: float = 0.0
+    extra_argument: float = 0.0
+    null_arguments: float = 0.0
+    empty_arguments: float = 0.0
+    duplicate_ids: float = 0.0
+    stop_with_calls: float = 0.0
+    lost_calls: float = 0.0
+
     recovery: float = 0.85  # after a message that says what would be right
     blind_recovery: float = 0.35  # after one that only says that something is wrong
     persistence: float = 0.75  # goes on repeating after it has repeated itself
@@ -81,8 +92,9 @@ class Faults:
         wrong = next((name for name, chance in chances.items() if not 0 <= chance <= 1), None)
         if wrong:
             raise ValueError(f"{wrong}={chances[wrong]!r}: a rate lies between 0 and 1")
-        if self.total > 1 + 1e-9:
-            raise ValueError(f"the rates add up to {self.total:.3g}; one fault at most strikes a reply: 1 is the limit")
+        total = self.total + sum(self.native_rates.values())
+        if total > 1 + 1e-9:
+            raise ValueError(f"the rates add up to {total:.3g}; one fault at most strikes a reply: 1 is the limit")
 
     @classmethod
     def malformed(cls, rate: float, **others: float) -> Self:
@@ -93,6 +105,11 @@ class Faults:
     def rates(self) -> dict[str, float]:
         """The rate of each kind that has one."""
         return {kind: rate for kind in (*MALFORMED, *MISTAKES) if (rate := getattr(self, kind))}
+
+    @property
+    def native_rates(self) -> dict[str, float]:
+        """The rate of each kind that only native calls have, if it has one."""
+        return {kind: rate for kind in NATIVE_ONLY if (rate := getattr(self, kind))}
 
     @property
     def total(self) -> float:
@@ -113,16 +130,16 @@ class Faults:
         """Say which fault strikes, if any: first whether and which block or mistake, then which of the block."""
         forms = {kind: rate for kind, rate in self.rates.items() if kind in MALFORMED}
         blocks = [forms, *({kind: getattr(self, kind)} for kind in MISTAKES)]
-        block = _drawn([sum(block.values()) for block in blocks], chance("whether"))
+        block = drawn([sum(block.values()) for block in blocks], chance("whether"))
         fitting = {kind: rate for kind, rate in blocks[block].items() if fits(kind)} if block is not None else {}
-        which = _drawn(list(fitting.values()), chance("which") * sum(fitting.values()))
+        which = drawn(list(fitting.values()), chance("which") * sum(fitting.values()))
         return None if which is None else list(fitting)[which]
 
 
 NO_FAULTS = Faults()
 
 
-def _drawn(shares: list[float], point: float) -> int | None:
+def drawn(shares: list[float], point: float) -> int | None:
     """Give the place of the share in which a point falls when they lie end to end; None beyond the last."""
     for place, share in enumerate(shares):
         if point < share:

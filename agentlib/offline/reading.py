@@ -16,6 +16,7 @@ _LABEL = re.compile(r"^[ \t*#]*(Question|Thought|Action Input|Action|Observation
                     r"[ \t*\d]*[:：][ \t*]*", re.M | re.I)
 _ALOUD = re.compile(r"\b(?:think (?:step by step|aloud|out loud|before)|explain (?:your|each|what you)|show your"
                     r" (?:reasoning|thoughts?)|say why)", re.I)
+_NOTE = re.compile(r"\s*note\s*[:：]", re.I)
 # A loop that had a reply it could not use may ask for another one; that is no new question.
 _NUDGE = re.compile(r"^\W*(?:please )?(?:continue|go on|proceed|carry on|try again)\b.{0,30}$"
                     r"|\byour (?:last |previous )?(?:reply|response|message) (?:was|is|had|has|did)\b"
@@ -80,6 +81,17 @@ def text_of(message: dict) -> str:
                      and isinstance(part.get("text"), str))
 
 
+def is_nudge(text: str) -> bool:
+    """Say whether a user's message only asks for another reply, because the last one could not be used."""
+    return not _LABEL.match(text) and bool(_NUDGE.search(text))
+
+
+def is_from_the_loop(text: str) -> bool:
+    """Say whether a user's message comes from the loop or one of its guards, and asks nothing."""
+    label = _LABEL.match(text)
+    return is_nudge(text) or bool(_NOTE.match(text)) or bool(label and label[1].lower() == "format error")
+
+
 def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
     """Give the instructions, and the rest of the conversation as (label, text) lines."""
     instructions, lines, calls = [], [], {}
@@ -95,7 +107,7 @@ def _split_messages(messages: list[dict]) -> tuple[str, list[tuple[str, str]]]:
             calls |= calls_of(message)
             lines += [("thought", text)] if text else []
             continue
-        if role == "user" and lines and not _LABEL.match(text) and _NUDGE.search(text):
+        if role == "user" and lines and is_nudge(text):
             continue
         start = max(text.rfind("Question:"), text.rfind("Question："))
         if role == "user" and start > 0 and not lines:
@@ -127,6 +139,7 @@ def _last_question(lines: list[tuple[str, str]]) -> tuple[str, tuple, list[tuple
     """Give the last question, the turns before it, and the lines after it."""
     asking = "question" if any(label == "question" for label, _ in lines) else "user"
     places = [i for i, (label, text) in enumerate(lines) if label == asking and (text or asking == "question")]
+    places = [i for i in places if not _NOTE.match(lines[i][1])] or places  # a guard's note is no question
     turns = []
     for start, end in zip(places, [*places[1:], len(lines)], strict=False):
         answers = [text for label, text in lines[start + 1:end] if label in ("final answer", "answer", "said")]

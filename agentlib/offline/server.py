@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from .calling import callable_tools, speak, wire_calls
+from .calling import callable_tools, speak
 from .checks import check
 from .faults import NO_FAULTS, Faults
 from .judging import verdict
+from .native_faults import meant, struck_message
 from .reading import Reading, read, text_of
 from .replying import write
 from .slips import faulty_reply
@@ -133,12 +134,14 @@ def _with_calls(body: dict, reading: Reading, limit: int, settings: Settings) ->
     choice = body.get("tool_choice")
     must_call = choice == "required" or isinstance(choice, dict)
     spoken = speak(reading, must_call, at_once=body.get("parallel_tool_calls") is not False)
-    text, reason = cut([spoken.content or ""], _stop_words(body), limit)
-    if not spoken.calls or text != (spoken.content or ""):  # a stop word ends the reply, also before its calls
-        return {"content": text}, reason
-    calls, whole = _cut_calls(wire_calls(spoken.calls, body["messages"]), limit - tokens(text))
-    message = {"content": text or None} | ({"tool_calls": calls} if calls else {})
-    return message, "length" if not whole else "stop" if isinstance(choice, dict) else "tool_calls"
+    sent = meant(spoken, "stop" if isinstance(choice, dict) else "tool_calls", body["messages"])
+    sent = struck_message(settings.faults, reading, body["messages"], sent, must_call)
+    text, reason = cut([sent.content], _stop_words(body), limit)
+    if not sent.calls or text != sent.content:  # a stop word ends the reply, also before its calls
+        return {"content": text}, sent.reason if text == sent.content else reason
+    calls, whole = _cut_calls(sent.wire_calls, limit - tokens(text))
+    return {"content": text or None} | ({"tool_calls": calls} if calls else {}), sent.reason if whole else "length"
+
 
 
 def _cut_calls(calls: list[dict], limit: int) -> tuple[list[dict], bool]:

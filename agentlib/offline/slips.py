@@ -41,6 +41,11 @@ _TOOLS = {"search": ("google", "wikipedia", "web_search"), "weather": ("forecast
           "sum": ("python", "wolfram_alpha", "solve")}
 
 
+def is_error(text: str) -> bool:
+    """Say whether a message is an error or a warning, by its first words."""
+    return bool(_ERROR.match(text))
+
+
 def faulty_reply(faults: Faults, reading: Reading, messages: list[dict]) -> str | None:
     """Give the reply to a request that a fault strikes; None if none does."""
     if not (faults.rates and reading.has_format):
@@ -100,11 +105,12 @@ def _with_invented_tool(move: Move, reading: Reading, chance: Callable[[str], fl
 
 def _with_wrong_type(move: Move, reading: Reading, chance: Callable[[str], float]) -> Move:
     """Give the schema's object where the text belongs, or a number in words."""
-    arguments = tuple((key, _mistyped(value)) for key, value in move.call.arguments)
+    arguments = tuple((key, mistyped(value)) for key, value in move.call.arguments)
     return replace(move, call=Call(move.call.tool, arguments))
 
 
-def _mistyped(value: object) -> object:
+def mistyped(value: object) -> object:
+    """Give a value of another type."""
     if isinstance(value, str):
         return {"type": "string", "value": value}
     if isinstance(value, bool | list | dict | None):
