@@ -370,7 +370,8 @@ def test_a_tool_that_hangs_does_not_keep_the_server_from_ending():
         assert [answer["id"] for answer in answers] == [1, 3]
         assert answers[1]["result"]["content"] == [{"type": "text", "text": "10 EUR"}]
         rest, errors = process.communicate(timeout=60)
-    assert (process.returncode, rest) == (0, "")
+    assert process.returncode == 0
+    assert {json.loads(text)["id"] for text in rest.splitlines()} <= {2}  # at most: that call has no answer
     assert errors.splitlines() == ["The shop is loading.", "counting"]  # what tools print is no part of the protocol
 
 
