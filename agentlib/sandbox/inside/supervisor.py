@@ -107,7 +107,7 @@ def become_user_code(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> Non
         os.write(2, f"the sandbox could not be closed, so the code was not run: {error}\n".encode())
         os._exit(NOT_CLOSED)
     start_fresh()
-    user_code.run_and_exit(job.code, [job.folder, *job.search])
+    user_code.run_and_exit(job.code, job.folder, job.search)
 
 
 NOT_CLOSED = 125

@@ -1,7 +1,8 @@
 """Which system calls the code may make. What is not listed here does not exist for it.
 
 The list is turned into a filter that the kernel runs before every call (seccomp; see "Seccomp BPF" in the kernel's
-documentation). A filter is a small program of four kinds of instruction: load a word, mask it, compare and jump, return.
+documentation). A filter is a small program of four kinds of instruction: load a word, mask it, compare and skip,
+return.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ ALLOWED = {
         getpid getppid getpgid getpgrp getsid getuid geteuid getgid getegid getgroups getresuid getresgid capget
         getrlimit setrlimit getrusage getpriority uname sysinfo getcpu getrandom""",
     "ending and waiting for children": "exit exit_group wait4 waitid setsid setpgid",
-    "pairs of connected sockets": "sendto recvfrom sendmsg recvmsg shutdown getsockname getpeername getsockopt setsockopt",
+    "pairs of connected sockets": """
+        sendto recvfrom sendmsg recvmsg shutdown getsockname getpeername getsockopt setsockopt""",
 }
 # Changing who may do what with a file. The landlock layer cannot limit these to a folder, so they need namespaces.
 METADATA = "chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat"
 # Only with more than one process.
 PROCESSES = "fork vfork execve"
+LOCKS_OF_PROCESSES = "link linkat"  # the C library makes a semaphore with them; they need namespaces, too
 # Only with a network.
 NETWORK = "connect bind listen accept accept4 sendmmsg recvmmsg"
 # Refused with "not permitted". Any other call is answered "not implemented", on which the C library falls back to an
@@ -56,8 +59,8 @@ REFUSED = """
     chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat chown fchown lchown fchownat setxattr lsetxattr
     fsetxattr removexattr mount umount2 pivot_root chroot unshare setns ptrace process_vm_readv process_vm_writev bpf
     perf_event_open userfaultfd keyctl add_key request_key io_uring_setup memfd_create shmget shmat msgget semget
-    mq_open umask mkdir mkdirat kill tkill tgkill rt_sigqueueinfo prlimit64 prctl ioctl socketpair setuid setgid setresuid setresgid
-    capset seccomp personality name_to_handle_at open_by_handle_at"""
+    mq_open umask mkdir mkdirat kill tkill tgkill rt_sigqueueinfo prlimit64 prctl ioctl socketpair setuid setgid
+    setresuid setresgid capset seccomp personality name_to_handle_at open_by_handle_at"""
 
 # Calls that are allowed for some arguments only: (which argument, mask, wanted value of argument & mask).
 CLONE_THREAD, NEW_NAMESPACES = 0x10000, 0x7E020000
@@ -92,7 +95,13 @@ def build_filter(machine: str, *, processes: int, network: bool, namespaces: boo
     """
     numbers = json.loads(_NUMBERS.read_text())[machine]
     allowed = " ".join(ALLOWED.values()).split()
-    allowed += METADATA.split() * namespaces + PROCESSES.split() * (processes > 1) + NETWORK.split() * network
+    for calls, condition in (
+        (METADATA, namespaces),
+        (PROCESSES, processes > 1),
+        (LOCKS_OF_PROCESSES, processes > 1 and namespaces),
+        (NETWORK, network),
+    ):
+        allowed += calls.split() if condition else []
     limited = _limited(processes, network, namespaces, own_pid)
     program = [_do(LOAD, ARCHITECTURE), _skip_unless(ARCHITECTURES[machine], 1, negate=True), _do(RETURN, KILL)]
     program += [_do(LOAD, NUMBER)]
