@@ -106,9 +106,9 @@ def read_report(ending: Ending, policy: Policy) -> Result:
         exit_code=exit_code,
         stdout=out.decode("utf-8", "replace"),
         stderr=err.decode("utf-8", "replace"),
-        files={name.removeprefix("files/"): content for name, content in sorted(files.items())},
+        files={printable(name.removeprefix("files/")): content for name, content in sorted(files.items())},
         truncated=(
-            *(f"{name}: only the first {policy.output} bytes are kept" for name in cut),
+            *(f"{name}: cut after {policy.output} bytes" for name in cut),
             *summarised([printable(line) for line in told["left_out"]]),
         ),
         isolation=Container.name,
@@ -120,18 +120,18 @@ def read_report(ending: Ending, policy: Policy) -> Result:
 def judge(told: dict, stderr: bytes, policy: Policy) -> tuple[Status, int | None, str]:
     """Say how the run ended: status, exit code and reason."""
     if told["too_much"]:
-        return Status.OUTPUT_LIMIT, None, f"the code printed more than {MANY} times output={policy.output}"
+        return Status.OUTPUT_LIMIT, None, f"it printed far more than the {policy.output} bytes that are kept"
     if told["reason"] == "timeout":
-        return Status.TIMEOUT, None, f"the code ran longer than seconds={policy.seconds:g}"
+        return Status.TIMEOUT, None, f"it ran longer than {policy.seconds:g} seconds"
     if told["reason"]:
-        return Status.KILLED, None, f"over the limit on {told['reason']}"
+        return Status.KILLED, None, told["reason"]
     code = exit_code_of(told["wait_status"])
     if code == _NOT_CLOSED and stderr.startswith(b"the sandbox could not be closed"):
         return Status.UNAVAILABLE, None, stderr.decode("utf-8", "replace").strip()
     if code == -_OUT_OF_MEMORY:
-        return Status.MEMORY, None, f"the code needed more than memory={policy.memory} MB"
+        return Status.MEMORY, None, f"it needed more than {policy.memory} MB of memory"
     if code == -getattr(signal, "SIGXCPU", 24):
-        return Status.TIMEOUT, None, "the code used the processor longer than it may"
+        return Status.TIMEOUT, None, "it used the processor longer than it may"
     return (Status.ERROR if code else Status.OK), code, ""
 
 

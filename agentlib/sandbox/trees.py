@@ -6,7 +6,6 @@ is the host's.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import stat
@@ -70,11 +69,11 @@ def over_limit(folder: Path, policy: Policy, given: int) -> str:
     for count, (path, status) in enumerate(walk(folder), 1):
         size += status.st_size if status and stat.S_ISREG(status.st_mode) else 0
         if size > policy.disk * MB:
-            return f"the code wrote more than disk={policy.disk} MB"
+            return f"disk: more than {policy.disk} MB"
         if count > policy.inodes + given:
-            return f"the code made more than inodes={policy.inodes} files and folders"
+            return f"inodes: more than {policy.inodes} files and folders"
         if path.count("/") >= DEEPEST:
-            return f"the code nested folders more than {DEEPEST} deep"
+            return f"inodes: folders more than {DEEPEST} deep"
     return ""
 
 
@@ -90,14 +89,12 @@ def collect(folder: Path, policy: Policy) -> tuple[dict[str, bytes], tuple[str, 
         if status and stat.S_ISDIR(status.st_mode):
             continue
         content, fault = _read(folder / path, status, room)
-        if not _is_text(path):
-            fault = "its name is no text"
-        elif len(files) == policy.inodes:
-            fault = f"more than inodes={policy.inodes} files"
+        if len(files) == policy.inodes:
+            fault = f"more than {policy.inodes} files"
         if fault:
             left_out.append(f"{printable(path)}: {fault}")
         else:
-            files[path] = content
+            files[printable(path)] = content
             room -= len(content)
     return dict(sorted(files.items())), summarised(left_out)
 
@@ -119,23 +116,16 @@ def _read(path: Path, status: os.stat_result | None, room: int) -> tuple[bytes, 
         return b"", error.strerror or "cannot be read"
 
 
-def _is_text(path: str) -> bool:
-    """Tell whether a path can be printed and saved: the bytes of a name need not be UTF-8."""
-    with contextlib.suppress(UnicodeEncodeError):
-        path.encode()
-        return True
-    return False
-
-
 def printable(path: str) -> str:
-    """Give a path so that it can do nothing to a terminal, and at most 80 characters of it."""
-    return path.encode("unicode_escape", "backslashreplace").decode()[:80]
+    """Give a path as text that can be printed and saved anywhere: what is no visible character stands as an escape."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
-def summarised(lines: list[str], most: int = 10) -> tuple[str, ...]:
+def summarised(lines: list[str], most: int = 20) -> tuple[str, ...]:
     """Keep the first lines, and say how many more there were."""
     rest = len(lines) - most
-    return tuple(lines[:most]) + ((f"and {rest} more files were left out",) if rest > 0 else ())
+    return tuple(lines[:most]) + ((f"and {rest} more",) if rest > 0 else ())
 
 
 def remove(folder: Path) -> None:

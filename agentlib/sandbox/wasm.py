@@ -116,9 +116,7 @@ def gather(room: Path, ending: Ending, policy: Policy) -> Result:
         return Result(status, reason=reason, isolation=Wasm.name)
     files, left_out = trees.collect(room / "files" / "work", policy)
     written = {"stdout": ending.stdout_written, "stderr": ending.stderr_written}
-    cut = [
-        f"{name}: only the first {policy.output} bytes are kept" for name in written if written[name] > policy.output
-    ]
+    cut = [f"{name}: cut after {policy.output} bytes" for name in written if written[name] > policy.output]
     return Result(
         status=status,
         exit_code=exit_code,
@@ -143,9 +141,9 @@ def read_outcome(room: Path) -> dict:
 def judge(room: Path, ending: Ending, outcome: dict, policy: Policy) -> tuple[Status, int | None, str]:
     """Say how the run ended: status, exit code and reason."""
     if ending.stopped == "timeout":
-        return Status.TIMEOUT, None, f"the code ran longer than seconds={policy.seconds:g}"
+        return Status.TIMEOUT, None, f"it ran longer than {policy.seconds:g} seconds"
     if ending.stopped == "output":
-        return Status.OUTPUT_LIMIT, None, f"the code printed more than {MANY} times output={policy.output}"
+        return Status.OUTPUT_LIMIT, None, f"it printed far more than the {policy.output} bytes that are kept"
     if ending.stopped == "start":
         return Status.UNAVAILABLE, None, f"WebAssembly did not start within {_START:g} seconds"
     if ending.stopped:
@@ -155,7 +153,7 @@ def judge(room: Path, ending: Ending, outcome: dict, policy: Policy) -> tuple[St
     if "exit_code" not in outcome:
         return _host_failed(room, ending)
     if outcome["exit_code"] == _OUT_OF_MEMORY:
-        return Status.MEMORY, None, f"the code needed more than memory={policy.memory} MB"
+        return Status.MEMORY, None, f"it needed more than {policy.memory} MB of memory"
     return (Status.ERROR if outcome["exit_code"] else Status.OK), outcome["exit_code"], ""
 
 

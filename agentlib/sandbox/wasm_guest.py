@@ -4,6 +4,8 @@ The component is a picture of the interpreter's memory after this file was impor
 is there when it runs, so everything that can be imported is imported now.
 """
 
+import asyncio
+import asyncio.unix_events
 import atexit
 import contextlib
 import gc
@@ -13,7 +15,9 @@ import linecache
 import os
 import pkgutil
 import random
+import selectors
 import sys
+import time
 import traceback
 import types
 import warnings
@@ -58,6 +62,26 @@ class Missing:
         else:
             why = "the WebAssembly sandbox has the standard library only"
         raise ModuleNotFoundError(f"No module named {name!r}: {why}", name=name)
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """An event loop for a machine without sockets: nothing outside can wake it, so it only waits for its own timers."""
+
+    class Waiting(selectors.SelectSelector):
+        def select(self, timeout: float | None = None) -> list:
+            """Wait until the next timer is due."""
+            time.sleep(max(timeout or 0, 0))
+            return []
+
+    def __init__(self) -> None:
+        super().__init__(self.Waiting())
+
+    def _make_self_pipe(self) -> None:
+        """Do without the pair of sockets by which another thread would wake the loop."""
+
+    def _close_self_pipe(self) -> None: ...
+
+    def _write_to_self(self) -> None: ...
 
 
 class WitWorld:
@@ -133,6 +157,7 @@ def show_fault(kind: type, error: BaseException, trace: object) -> None:
     print("".join(told.format()), end="", file=sys.stderr)
 
 
+asyncio.unix_events._UnixDefaultEventLoopPolicy._loop_factory = Loop
 import_everything()
 gc.collect()
 gc.freeze()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-MANY = 10  # times the cap: what writes so much is killed
+MANY = 32  # times the cap: what writes so much is killed
 _TICK = 0.01  # seconds between two looks at a limit
 _CHUNK = 65_536
 _GRACE = 5.0  # seconds for a killed process to be gone, and for the last of its output to arrive
