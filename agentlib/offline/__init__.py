@@ -15,12 +15,17 @@ comes about, in the order in which the modules are best read:
     finding     text of observations and thoughts -> values (reports: weather)
     memory      what it knows by heart, some of it out of date; arithmetic: sums in the head
     choosing    want and tools -> a call (filling: the arguments, after the schema)
+    errands     questions for tools that the grammar knows nothing of: which tool (selection: what speaks for one;
+                fitness: by its words; senses: which words mean nearly the same), with which arguments (slots: what each
+                parameter looks for; signatures: the parameters; clues and units: what a text gives; gathering: what
+                other results give), and what to answer (retelling)
     wording     thoughts and answers in words, varied by the seed
     replying    the reply in the format asked for, and what it makes up when no stop word stops it
     calling     the reply with native calls, several at once, and what the request says about them
     judging     the verdict on an answer that a request shows beside observations, as a self-check does
     faults      the mistakes that it makes when a lesson asks for them: rates and luck. slips: what it then says;
-                malformed: how a reply goes wrong in its form (malformation: what that is; parts: what it is made of)
+                malformed: how a reply goes wrong in its form (malformation: what that is; parts: what it is made of).
+                native_faults and native_malformed: the same for native calls
 """
 
 from .faults import Faults

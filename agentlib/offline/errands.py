@@ -36,7 +36,7 @@ _PREFIX = re.compile(r"^\s*error:?\s*(?:\w+(?:Error|Exception): )?", re.I)
 _OFFERED = re.compile(r"\bdid you mean ['\"]?(?P<value>[^'\"?\n]+?)['\"]?\?", re.I)
 _NO_SUBJECT = frozenset(stems("id name date time from to unit number text word value amount reason get find look"))
 _MARGIN = 1.0  # by so much a tool must fit better than the grammar's own to be preferred to it
-_TRIES = 2  # so many tools are tried, the second only when nothing was changed
+_TRIES = 2  # so many tools are tried, the second only where neither changes anything
 
 
 def errand_of(reading: Reading) -> Errand | None:
@@ -60,13 +60,12 @@ def errand_of(reading: Reading) -> Errand | None:
 
 def settle_errand(mind: Mind, need: Errand) -> Outcome:
     """Call the tool that fits; look up what is missing for it; give what came of it."""
-    tools = {tool.name: tool for tool in usable(mind.reading)}
+    known = {tool.name: tool for tool in usable(mind.reading)}
+    fitting = [known[name] for name in need.tools if name in known][:_TRIES]
     outcome: Outcome = Lost("the answer")
-    for place, name in enumerate([name for name in need.tools if name in tools][:_TRIES]):
-        if place and (changes(tools[name]) or not _failed(mind.reading)):
-            break
-        outcome = _with_tool(mind, need, tools[name], list(tools.values()))
-        if not isinstance(outcome, Lost):
+    for tool in fitting:
+        outcome = _with_tool(mind, need, tool, list(known.values()))
+        if not isinstance(outcome, Lost) or any(map(changes, fitting)) or not _failed(mind.reading):
             break
     return outcome
 

@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .clues import ID, QUOTED
 from .offered import Tool
 from .senses import meanings, stems
 from .signatures import optional, required
@@ -21,7 +22,6 @@ from .signatures import optional, required
 LEAST = 1.2  # a tool that fits less is no choice: one word of its name that no other tool has counts 2
 _NEAR = 0.6  # what a word counts that means nearly the same
 _IN_NAME, _IN_DESCRIPTION, _IN_PARAMETERS = 2.0, 1.0, 0.5
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)")
 _AGAINST = re.compile(r"^(?:not|never|do not|don't|does not|cannot|but not)\b|\b(?:do not|don't|never) use\b"
                       r"|\bis not for\b|\b(?:instead|rather) ", re.I)
 _CLAUSE = re.compile(r"(?<=[.;!])\s+|,\s+(?=(?:but )?not for\b)")
@@ -47,7 +47,7 @@ class Words:
 
 def ranking(tools: tuple[Tool, ...], question: str) -> list[tuple[Tool, float]]:
     """Give the tools with how well they fit, best first; of equals the first one offered."""
-    asked = [stem for stem in stems(_QUOTED.sub(" ", question)) if stem not in _EMPTY]
+    asked = [stem for stem in stems(_bare(question)) if stem not in _EMPTY]
     own = [words_of(tool) for tool in tools]
     frequency = Counter(stem for each in own for stem in each.all)
     rarity = {stem: 1 / math.sqrt(count) for stem, count in frequency.items()}
@@ -62,9 +62,14 @@ def words_of(tool: Tool) -> Words:
     against = [clause for clause in clauses if _AGAINST.search(clause)]
     parts = [*required(tool), *optional(tool)]
     told = " ".join(f"{part.name} {part.description} {' '.join(map(str, part.choices))}" for part in parts)
-    description = _stems(" ".join(clause for clause in clauses if clause not in against))
-    return Words(_stems(tool.name), description, _stems(_QUOTED.sub(" ", told)),
+    description = _stems(_bare(" ".join(clause for clause in clauses if clause not in against)))
+    return Words(_stems(tool.name), description, _stems(_bare(told)),
                  _stems(" ".join(against)) - description - _stems(tool.name))
+
+
+def _bare(text: str) -> str:
+    """Give a text without ids and quoted parts: they are what a tool is called with, not what it is for."""
+    return ID.sub(" ", QUOTED.sub(" ", text))
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -13,6 +13,7 @@ from .reading import Step
 from .senses import alike, stems
 
 _CLAUSE = re.compile(r"\n|;\s|,\s|(?<=[a-z\d)])\.\s|(?<=\w):\s(?=\d+ ×)")
+_ASKED_FOR = "asked for by the customer"  # the reason of somebody who gives none
 _MONEY = re.compile(r"(?:\b[A-Z]{3} ?|[€$£] ?)(\d[\d,]*(?:\.\d+)?)|(\d[\d,]*(?:\.\d+)?) ?(?:[€$£]|euros?\b|dollars?\b)")
 
 
@@ -27,7 +28,7 @@ def gathered(part: Parameter, tool: Tool, question: str, seen: list[Step]) -> Va
             value = _labelled(part, step.observation)
         if value is not None:
             return value
-    return None
+    return _ASKED_FOR if part.name in ("reason", "why") and part.kind in ("string", "any") else None
 
 
 def _is_amount(part: Parameter) -> bool:
@@ -45,7 +46,7 @@ def _figure(part: Parameter, tool: Tool, question: str, text: str) -> Value:
     best, best_score = None, 0
     for clause in _CLAUSE.split(text):
         found, own = amounts(clause), stems(ID.sub(" ", clause))
-        score = 2 * sum(stem in own for stem in asked) + any(alike(one, other) for one in own for other in told)
+        score = sum(2 * (stem in asked) + any(alike(stem, other) for other in told) for stem in own)
         if found and not dates(clause) and score > best_score:
             best, best_score = clause, score
     number = _number(best, bool(_MONEY.search(text))) if best else None

@@ -3,7 +3,7 @@
 An error is any message whose first line starts with the word Error or Warning, after a label or one more word
 (`Observation: Error: …`, `Format error: …`). It helps when it says what would be right, by plain signs:
 
-    it shows the format (the label `Action:` or `Final Answer:`), or
+    it shows the format (the label `Action:` or `Final Answer:`; of native calls, the words "call a tool"), or
     it names a tool of the list other than the one just called, or
     it names a parameter of one of the tools, or
     it is the note of a guard: these say what to do instead.
@@ -35,7 +35,7 @@ _ERROR = re.compile(r"\s*(?:observation[:：]\s*)?(?:\w+[ \t]+)?(?:error|warning
 _NOTE = re.compile(r"^\s*note[:：]", re.I | re.M)
 _ANSWERS = re.compile(r"^\W*final answer\W*[:：]", re.I | re.M)
 _ACTS = re.compile(r"^\W*action\W*\d*\W*[:：]", re.I | re.M)
-_SHOWS_FORMAT = re.compile(r"\b(?:action|final answer)[ \t]*[:：]", re.I)
+_SHOWS_FORMAT = re.compile(r"\b(?:action|final answer)[ \t]*[:：]|\bcall (?:a|one of the) tools?\b", re.I)
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TOOLS = {"search": ("google", "wikipedia", "web_search"), "weather": ("forecast", "temperature", "get_weather_report"),
           "sum": ("python", "wolfram_alpha", "solve")}
