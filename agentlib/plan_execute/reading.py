@@ -81,6 +81,8 @@ def _values(text: str) -> Iterator[tuple[object, str]]:
             value, at = _DECODER.raw_decode(text, start.start())
             yield value, ""
             continue
+        except PlanError:
+            raise
         except (ValueError, RecursionError):
             at = _end(text, start.start())
         yield from _mended(text[start.start() : at])
@@ -92,6 +94,8 @@ def _mended(source: str) -> Iterator[tuple[object, str]]:
         try:
             yield read(source), f"the JSON was not valid, and was read all the same ({name})"
             return
+        except PlanError:
+            raise
         except FAULTS:
             continue
     if re.search(r"[\"'](?:id|tasks|steps|plan|depends_on|deps)[\"']\s*:", source):
