@@ -152,6 +152,7 @@ attempt("network", lambda: socket.create_connection(("127.0.0.1", {port}), 2))
 attempt("process", os.fork)
 attempt("write", lambda: open("/written", "w"))
 attempt("environment", lambda: open("/proc/1/environ").read())
+attempt("interface", lambda: open("/proc/net/dev").read().count(":") > 1 or open("none but the loopback's own"))
 """
 
 
@@ -182,7 +183,7 @@ def attempt_to_break_out(engine: Engine, image: str, python: str) -> str:
         code = _ATTEMPTS.format(path=str(secret), port=server.getsockname()[1])
         tried = run_in(engine, image, python, code, {}, Policy(seconds=20))
     refused = [line for line in tried.stdout.splitlines() if " refused " in line]
-    if tried.status is not Status.OK or len(refused) != 5 or "got through" in tried.stdout:
+    if tried.status is not Status.OK or len(refused) != 6 or "got through" in tried.stdout:
         return f"{engine.command[0]}: {(tried.reason or tried.stdout + tried.stderr).strip()[-300:]}"
     endless = run_in(engine, image, python, "while True: pass", {}, Policy(seconds=0.2))
     return "" if endless.status is Status.TIMEOUT else f"{engine.command[0]}: an endless loop was not ended"

@@ -26,8 +26,7 @@ _SECONDS = 60.0  # for a short command of the engine
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY")
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
-    "HOME": f"{BOX}/work",
-    "TMPDIR": BOX,
+    "HOME": BOX,
     "LANG": "C.UTF-8",
     "MALLOC_ARENA_MAX": "2",  # or each thread reserves memory that counts as used
     "OPENBLAS_NUM_THREADS": "1",
@@ -135,9 +134,7 @@ def own_disk(engine: Engine, name: str, policy: Policy, given: int) -> Iterator[
 
     `given` counts the files and folders that are put there for the code.
     """
-    inodes = (
-        policy.inodes + 2 + 50 * given
-    )  # the folder, `work`, and the input files with their folders are not the code's
+    inodes = policy.inodes + 3 + given  # the folder itself, and `work` and `tmp` in it, are not the code's either
     if not engine.podman:
         yield ["--tmpfs", f"{BOX}:rw,nosuid,nodev,size={policy.disk * 1_000_000},nr_inodes={inodes},mode=1777"]
         return

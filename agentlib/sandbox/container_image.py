@@ -176,7 +176,7 @@ def derived_image(engine: Engine, base: str) -> str:
     with tarfile.open(fileobj=held, mode="w") as archive:
         for path, file in content:
             archive.add(file, path, recursive=False, filter=owned_by_root)
-    made = engine.call("create", "--pull", "never", base)
+    made = engine.call("create", "--pull", "never", base, "true")  # never started
     try:
         engine.call("cp", "-", f"{made}:/", stdin=held.getvalue(), seconds=_SECONDS)
         engine.call("commit", made, name, seconds=_SECONDS)
