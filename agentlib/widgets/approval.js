@@ -1,6 +1,6 @@
 // The buttons under a call that waits for a person. A decision is a step of the run like any other: it goes to the
-// kernel with the press of next. `gone` says why nothing can be decided just now, or "".
-function mountDecisions(root, gone) {
+// kernel with the press of next. `gone` says why nothing can be decided just now, or ""; `say` shows a line.
+function mountDecisions(root, gone, say) {
   const FORMS = {
     reject: { open: "Reject…", label: "Why not? The model reads this.", send: "Reject" },
     edit: { open: "Edit…", label: "The arguments, as JSON. The call waits again with them.", send: "Use these arguments" },
@@ -17,7 +17,7 @@ function mountDecisions(root, gone) {
       if (open && !box.querySelector(".als-decide")) build(box);
       if (!open) box.querySelectorAll(".als-decide, .als-how").forEach((part) => part.remove());
     });
-    root.querySelectorAll(".als-decide button").forEach((node) => {
+    root.querySelectorAll(".als-decide button:not(.als-cancel)").forEach((node) => {
       node.ariaDisabled = Boolean(gone());
       node.title = gone();
     });
@@ -30,7 +30,7 @@ function mountDecisions(root, gone) {
     const place = make("div", { className: "als-decide", role: "group", tabIndex: -1 }, choices);
     place.ariaLabel = `Waits for your decision: ${box.dataset.call}`;
     for (const verdict in FORMS) {
-      const open = plain(`als-${verdict}`, FORMS[verdict].open);
+      const open = plain("als-choice", FORMS[verdict].open);
       open.addEventListener("click", () => ask(verdict, box, choices, open));
       choices.append(open);
     }
@@ -58,6 +58,7 @@ function mountDecisions(root, gone) {
   }
 
   function decide(made) {
+    if (gone()) return say(gone());
     decision = made;
     root.querySelector(".als-next").click();
     decision = null;

@@ -145,7 +145,7 @@ def _waits(of: Frame) -> str:
         f'<div class="als-call-waiting" data-call="{escaped(one_line(call))}" '
         f'data-arguments="{escaped(as_json(call.arguments))}">'
         f'<div class="als-section-title">This call writes, so it waits for a person</div>'
-        f"{pre(one_line(call))}{how}</div>"
+        f'<pre class="als-text" dir="auto">\n{call_html(call)}</pre>{how}</div>'
     )
 
 

@@ -2,7 +2,8 @@
 function render({ model, el }) {
   el.innerHTML = model.get("page");
   let alive = false, taken = 0;
-  const decisions = mountDecisions(el.firstElementChild, () => (alive ? "" : "No kernel has answered: it is busy, or this cell has to be run again"));
+  const gone = () => (alive ? "" : "No kernel has answered: it is busy, or this cell has to be run again");
+  const decisions = mountDecisions(el.firstElementChild, gone, (line) => tell({ done: true, line }));
   const post = (message) => {
     try { model.send(message); } catch { tell({ gone: true }); } // the kernel is no longer there
   };
