@@ -36,7 +36,8 @@ def run_together(works: Sequence[Callable[[], T]], limit: int) -> list[Future[T]
         for _ in range(min(limit, len(works)) - 1):
             _start(_drain, waiting)
         _drain(waiting)
-        wait(futures)
+        if not any(map(_was_interrupted, futures)):
+            wait(futures)
     except KeyboardInterrupt:
         _cancel(waiting)
     return futures
@@ -50,8 +51,12 @@ def _drain(waiting: deque) -> None:
         except IndexError:  # another thread took the last
             return
         _settle(future, work)
-        if future.done() and isinstance(future.exception(), KeyboardInterrupt):
+        if _was_interrupted(future):
             _cancel(waiting)
+
+
+def _was_interrupted(future: Future) -> bool:
+    return future.done() and not future.cancelled() and isinstance(future.exception(), KeyboardInterrupt)
 
 
 def _cancel(waiting: deque) -> None:
