@@ -75,8 +75,8 @@ def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
     interpreter = python_folders.interpreter()
     environment = {**ENVIRONMENT, "HOME": BOX, "TMPDIR": "/tmp", "MPLCONFIGDIR": f"{BOX}/matplotlib"}
 
-    def command(settings: str) -> list[str]:
-        started = bubblewrap_command(bwrap, readable, environment, server_program(interpreter, settings))
+    def command(connected: int) -> list[str]:
+        started = bubblewrap_command(bwrap, readable, environment, server_program(interpreter, connected))
         return unprivileged.command(interpreter, [bwrap, *readable], started)
 
     settings = {

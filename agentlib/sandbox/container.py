@@ -29,7 +29,6 @@ from .watched import MANY, Ending, deadline, watch
 
 _START = 60.0  # seconds for a container to start and to end
 _OUT_OF_MEMORY = 40  # the signal by which the supervisor's code says so
-_NOT_CLOSED = 125
 _EXPECTED = "install docker or podman and start it, or name one in AGENTLIB_CONTAINER_ENGINE"
 
 
@@ -99,7 +98,7 @@ def read_report(ending: Ending, policy: Policy) -> Result:
         reason = ending.stopped or f"the container failed: {(text or [f'exit code {ending.exit_code}'])[-1][:300]}"
         return Result(Status.UNAVAILABLE, reason=reason, isolation=Container.name)
     out, err = files.pop("stdout"), files.pop("stderr")
-    status, exit_code, reason = judge(told, err, policy)
+    status, exit_code, reason = judge(told, policy)
     cut = [name for name in ("stdout", "stderr") if told[f"{name}_written"] > policy.output]
     return Result(
         status=status,
@@ -117,7 +116,7 @@ def read_report(ending: Ending, policy: Policy) -> Result:
     )
 
 
-def judge(told: dict, stderr: bytes, policy: Policy) -> tuple[Status, int | None, str]:
+def judge(told: dict, policy: Policy) -> tuple[Status, int | None, str]:
     """Say how the run ended: status, exit code and reason."""
     if told["too_much"]:
         return Status.OUTPUT_LIMIT, None, f"it printed far more than the {policy.output} bytes that are kept"
@@ -126,8 +125,8 @@ def judge(told: dict, stderr: bytes, policy: Policy) -> tuple[Status, int | None
     if told["reason"]:
         return Status.KILLED, None, told["reason"]
     code = exit_code_of(told["wait_status"])
-    if code == _NOT_CLOSED and stderr.startswith(b"the sandbox could not be closed"):
-        return Status.UNAVAILABLE, None, stderr.decode("utf-8", "replace").strip()
+    if told["failed"]:
+        return Status.UNAVAILABLE, None, f"the code was not run: {told['failed']}"
     if code == -_OUT_OF_MEMORY:
         return Status.MEMORY, None, f"it needed more than {policy.memory} MB of memory"
     if code == -getattr(signal, "SIGXCPU", 24):

@@ -81,8 +81,8 @@ def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
         "modules": list(modules),
     }
 
-    def command(settings: str) -> list[str]:
-        return unprivileged.command(interpreter, readable, server_program(interpreter, settings))
+    def command(connected: int) -> list[str]:
+        return unprivileged.command(interpreter, readable, server_program(interpreter, connected))
 
     with ExitStack() as stack:
         home = stack.enter_context(own_folder())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LONGEST = 1_000_000  # seconds; waiting without an end is no limit
+
 
 class PolicyError(ValueError):
     """A policy that cannot be meant, such as a limit below zero. The text says which field is at fault."""
@@ -41,6 +43,8 @@ class Policy:
         for name in ("seconds", "memory", "processes", "output", "disk", "inodes"):
             if not getattr(self, name) > 0:
                 raise PolicyError(f"Policy({name}={getattr(self, name)!r}) must be more than 0")
+        if not self.seconds < LONGEST:
+            raise PolicyError(f"Policy(seconds={self.seconds!r}) must be less than {LONGEST:,}")
         for path in self.read:
             if not path.startswith("/") and path[1:3] not in (":\\", ":/"):
                 raise PolicyError(f"Policy(read=...) needs absolute paths, and {path!r} is none")

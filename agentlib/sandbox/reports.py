@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 
 from .inside import packing
-from .inside.supervisor import NOT_CLOSED
 from .inside.user_code import OUT_OF_MEMORY
 from .pipes import CappedPipe
 from .policy import Policy
@@ -22,7 +21,7 @@ def read_result(
     truncated = [f"{name}: cut after {policy.output} bytes" for name in said if pipes[name].cut]
     try:
         report, files = packing.unpack(bytes(pipes["report"].kept))
-        if "failed" in report:
+        if report["failed"]:
             raise packing.Unpackable(report["failed"])
     except packing.Unpackable as error:
         reason = f"the sandbox failed: {error}"
@@ -49,10 +48,8 @@ def judge(exit_code: int, killed_for: str, floods: list[str], policy: Policy) ->
         return Status.TIMEOUT, f"it ran longer than {policy.seconds:g} seconds"
     if killed_for:
         return Status.KILLED, killed_for
-    if exit_code == -OUT_OF_MEMORY:
+    if exit_code == -OUT_OF_MEMORY:  # the code could end itself so, too: it would only claim to have failed
         return Status.MEMORY, f"it needed more than {policy.memory} MB of memory"
-    if exit_code == NOT_CLOSED:
-        return Status.UNAVAILABLE, "the sandbox could not be closed, so the code was not run"
     return (Status.OK if exit_code == 0 else Status.ERROR), ""
 
 

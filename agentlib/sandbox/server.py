@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -31,22 +32,23 @@ ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "2",  # each thread's own arena takes 128 MB of address space, of which the limit allows few
     "OPENBLAS_NUM_THREADS": "1",
 }
-START_SERVER = "import sys; sys.path[0:0] = [sys.argv[1]]; from inside.server import serve; serve(sys.argv[2])"
+START_SERVER = "import sys; sys.path[0:0] = [sys.argv[1]]; from inside.server import serve; serve(int(sys.argv[2]))"
 
 
 class StartError(RuntimeError):
     """The sandbox did not start. The text is what it said."""
 
 
-def server_program(interpreter: str, settings: str) -> list[str]:
+def server_program(interpreter: str, connected: int) -> list[str]:
     """Give the command that starts the inside: Python with nothing of the user's, and without the `site` module."""
-    return [interpreter, "-I", "-S", "-B", "-c", START_SERVER, os.path.dirname(python_folders.OURS[0]), settings]
+    return [interpreter, "-I", "-S", "-B", "-c", START_SERVER, os.path.dirname(python_folders.OURS[0]), str(connected)]
 
 
 class Server:
     """A sandbox that is running and waits for jobs, several at once if they come so.
 
-    `command` makes, of the settings as JSON, the command that starts it. `new_box` makes the folder that one run may
+    `command` gives the command that starts it, which is handed one end of a socket, with that number, and sent the
+    settings through it. `new_box` makes the folder that one run may
     write to, and removes it afterwards. `at_end` is called once when the server has ended.
     """
 
@@ -54,7 +56,7 @@ class Server:
         self,
         isolation: str,
         settings: Mapping,
-        command: Callable[[str], list[str]],
+        command: Callable[[int], list[str]],
         new_box: Callable[[], AbstractContextManager[str]],
         environment: Mapping[str, str] = MappingProxyType({}),
         at_end: Callable[[], object] = lambda: None,
@@ -63,29 +65,32 @@ class Server:
         self._new_box = new_box
         self._at_end = at_end
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        started = command(json.dumps({**settings, "socket": theirs.fileno()}))
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
         with theirs:
             self._process = subprocess.Popen(
-                started,
+                command(theirs.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stderr=self._said,
                 pass_fds=(theirs.fileno(),),
                 env=dict(environment),
                 start_new_session=True,
             )
-        self._wait_until_ready()
+        self._wait_until_ready(json.dumps(settings).encode())
 
-    def _wait_until_ready(self) -> None:
+    def _wait_until_ready(self, settings: bytes) -> None:
         self._socket.settimeout(START)
         try:
+            self._socket.send(settings)
             ready = self._socket.recv(16) == b"ready"
         except OSError:
             ready = False
         self._socket.settimeout(None)
         if not ready:
             self._process.kill()
-            said = self._process.stderr.read(4000).decode("utf-8", "replace").strip()
+            self._process.wait()
+            self._said.seek(0)
+            said = self._said.read(4000).decode("utf-8", "replace").strip()
             self.close()
             raise StartError(said.splitlines()[-1] if said else "it ended without a word")
 
@@ -104,7 +109,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._process.stderr.close()
+        self._said.close()
         self._at_end()
 
     def __enter__(self) -> Server:

@@ -14,7 +14,6 @@ from .limits import MEGABYTE
 _NEW_USER, _NEW_MOUNTS, _NEW_PROCESSES, _NEW_IPC = 0x10000000, 0x00020000, 0x20000000, 0x08000000
 _NOSUID, _NODEV, _NOEXEC, _BIND, _RECURSIVE, _PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
 NOBODY = 65534
-OUR_INODES = 4  # the box, its two folders, and room for one
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -31,14 +30,14 @@ def leave_for_new_namespaces() -> None:
             file.write(text)
 
 
-def mount_own_disk(box: str, disk: int, inodes: int, readable: list[str], *, shared_memory: bool) -> None:
+def mount_own_disk(box: str, disk: int, entries: int, readable: list[str], *, shared_memory: bool) -> None:
     """Mount an empty box in memory, bounded in size and in number of files, and a /proc that shows this run only.
 
     The box's folder `tmp` is /tmp, too. What is readable and lies below one of the two stays.
     """
     kept = [path for path in readable if path.startswith(("/tmp/", f"{box}/"))]
     opened = [os.open(path, os.O_PATH) for path in kept]
-    options = f"size={disk * MEGABYTE},nr_inodes={inodes + OUR_INODES + len(kept) * 40},mode=700"
+    options = f"size={disk * MEGABYTE},nr_inodes={entries + sum(path.count('/') for path in kept)},mode=700"
     _mount("none", "/", None, _RECURSIVE | _PRIVATE, None)
     _mount("tmpfs", box, "tmpfs", _NOSUID | _NODEV, options)
     os.mkdir(f"{box}/tmp")

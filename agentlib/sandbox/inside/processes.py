@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
+import stat
+from collections.abc import Iterator
 
 _SET_CHILD_SUBREAPER = 36
+ANONYMOUS = (b"/dev/zero", b"/memfd:", b"/SYSV")  # memory that is shared, which the kernel lists as a removed file
 
 
 def adopt_orphans() -> None:
@@ -65,6 +69,39 @@ def _parents() -> dict[int, int]:
 def count_running(child: int, namespaces: bool) -> int:
     """Give how many processes the run has now."""
     return len(_parents()) - 1 if namespaces else len(descendants(os.getpid()))
+
+
+def removed_but_held(process: int, unknown: int) -> dict[tuple[int, int], int]:
+    """Give the files that a process has removed and still holds, which take up disk as before: (device, number) ->
+    bytes. Of one that is only mapped into memory the size cannot be seen: it counts as `unknown`."""
+    held: dict[tuple[int, int], int] = {}
+    for about in _open_files(process):
+        if stat.S_ISREG(about.st_mode) and about.st_nlink == 0:
+            held[about.st_dev, about.st_ino] = about.st_blocks * 512
+    for device, number in _removed_and_mapped(process):
+        held.setdefault((device, number), unknown)
+    return held
+
+
+def _open_files(process: int) -> Iterator[os.stat_result]:
+    try:
+        for name in os.listdir(f"/proc/{process}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                yield os.stat(f"/proc/{process}/fd/{name}")
+    except (FileNotFoundError, PermissionError):  # it has ended
+        return
+
+
+def _removed_and_mapped(process: int) -> Iterator[tuple[int, int]]:
+    try:
+        with open(f"/proc/{process}/maps", "rb") as file:
+            for line in file:
+                if line.endswith(b"(deleted)\n") and not line.split(maxsplit=5)[5].startswith(ANONYMOUS):
+                    _, _, _, device, number, _ = line.split(maxsplit=5)
+                    major, minor = (int(part, 16) for part in device.split(b":"))
+                    yield os.makedev(major, minor), int(number)
+    except (FileNotFoundError, PermissionError, ProcessLookupError):
+        return
 
 
 def tasks_of_this_user() -> int:

@@ -16,18 +16,21 @@ import signal
 import socket
 import sys
 
-from . import file_access, metadata, packing, places, processes, supervisor
+from . import file_access, metadata, packing, places, processes, supervisor, system_calls
+
+MOST_SETTINGS = 1 << 17  # bytes
 
 
-def serve(settings: str) -> None:
-    """Serve until the host hangs up. `settings` is a JSON object: socket, namespaces, packages, readable, modules."""
-    known = json.loads(settings)
+def serve(connected: int) -> None:
+    """Serve until the host hangs up. It first sends the settings, as JSON: namespaces, packages, readable, modules."""
+    host = socket.socket(fileno=connected)
+    known = json.loads(host.recv(MOST_SETTINGS))
     sys.path += known["packages"]  # behind the standard library; the first entry is where this package was found
     known["search"] = sys.path[1:]
     add_builtins_of_a_script()
     load(known["modules"])
+    system_calls.call_numbers(os.uname().machine)  # read once, for all runs
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries those that end
-    host = socket.socket(fileno=known["socket"])
     host.send(b"ready")
     while True:
         message, files, _, _ = socket.recv_fds(host, 16, 5)
@@ -86,7 +89,7 @@ def run_in_new_namespaces(job: supervisor.Job, pipes: supervisor.Pipes, readable
     """Supervise as process 1 of new namespaces, with which all of the run ends. See `places`."""
     places.leave_for_new_namespaces()
     if os.fork() == 0:
-        places.mount_own_disk(job.box, job.disk, job.inodes, readable, shared_memory=job.processes > 1)
+        places.mount_own_disk(job.box, job.disk, job.most_entries, readable, shared_memory=job.processes > 1)
         supervisor.supervise(job, pipes, keep_in=lambda: None)
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from . import capabilities, collecting, limits, packing, processes, system_calls, user_code
 
+OURS = 3  # the box and its folders `work` and `tmp`
 LOOK_EVERY = 0.05  # seconds, where the kernel has no limit and the supervisor must count
 
 
@@ -39,7 +40,15 @@ class Job:
 
     @property
     def folder(self) -> str:
+        """The working directory."""
         return f"{self.box}/work"
+
+    @property
+    def most_entries(self) -> int:
+        """How many files and folders there may be, with those that were there from the start: given, or made by us."""
+        parts = [path.split("/") for path in self.files]
+        folders = {tuple(names[:depth]) for names in parts for depth in range(1, len(names))}
+        return self.inodes + len(self.files) + len(folders) + OURS
 
 
 @dataclass(frozen=True)
@@ -59,16 +68,28 @@ def supervise(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     put_files(job)
     capabilities.set_dumpable(False)  # before the fork, so that there is no moment without
+    told, tell = os.pipe()
     child = os.fork()
     if child == 0:
-        become_user_code(job, pipes, keep_in)
-    for pipe in (pipes.stdout, pipes.stderr):
+        become_user_code(job, pipes, keep_in, tell)
+    for pipe in (tell, pipes.stdout, pipes.stderr):
         os.close(pipe)
-    reason = watch(job, child, pipes.host)
+    fault = wait_until_closed_in(told)
+    reason = "" if fault else watch(job, child, pipes.host)
     status = processes.kill_all(child, job.namespaces)
-    files, left_out = collecting.collect(job.folder, job.inodes, job.disk * limits.MEGABYTE)
-    header = {"wait_status": status, "reason": reason, "left_out": left_out}
+    files, left_out = collecting.collect(job.folder, job.most_entries, job.disk * limits.MEGABYTE)
+    header = {"failed": fault, "wait_status": status, "reason": reason, "left_out": left_out}
     write_all(pipes.report, packing.pack(header, files))
+
+
+CLOSED_IN = b"closed in"
+
+
+def wait_until_closed_in(told: int) -> str:
+    """Wait until the code's process has every layer around it, and give '', or what it says went wrong."""
+    with os.fdopen(told, "rb") as pipe:
+        said = pipe.read(4096)
+    return "" if said == CLOSED_IN else said.decode("utf-8", "replace") or "it ended before the code could be run"
 
 
 def put_files(job: Job) -> None:
@@ -82,48 +103,49 @@ def put_files(job: Job) -> None:
             file.write(content)
 
 
-def become_user_code(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> None:
-    """Turn this process, layer by layer, into one that is fit to run the code, and run it. Never returns."""
+def become_user_code(job: Job, pipes: Pipes, keep_in: Callable[[], None], tell: int) -> None:
+    """Turn this process, layer by layer, into one that is fit to run the code, and run it. Never returns.
+
+    It tells the supervisor when that is done; by the time the code runs, it has no way left to tell anything.
+    """
     try:
         capabilities.set_dumpable(True)  # or it could not read its own /proc/self
         os.setsid()  # no terminal
-        connect_output(pipes)
+        tell = connect_output(pipes, tell)
         os.chdir(job.folder)
         os.environ.update(HOME=job.box, TMPDIR=f"{job.box}/tmp", MPLCONFIGDIR=f"{job.box}/matplotlib")
         tasks = limits.THREADS + job.processes + (0 if job.namespaces else processes.tasks_of_this_user())
         limits.set_limits(limits.process_limits(job.seconds, job.memory, job.disk, tasks))
         capabilities.drop_all()
         keep_in()
-        machine = os.uname().machine
-        filtering = system_calls.build_filter(
-            machine,
-            processes=job.processes,
-            network=job.network,
-            namespaces=job.namespaces,
-            own_pid=os.getpid(),
-        )
-        system_calls.install(filtering)
+        allowed = {"processes": job.processes, "network": job.network, "namespaces": job.namespaces}
+        program = system_calls.build_filter(os.uname().machine, **allowed, own_pid=os.getpid())
+        system_calls.install(program)
+        start_fresh()
+        os.write(tell, CLOSED_IN)
     except BaseException as error:
-        os.write(2, f"the sandbox could not be closed, so the code was not run: {error}\n".encode())
-        os._exit(NOT_CLOSED)
-    start_fresh()
+        os.write(tell, f"{type(error).__name__}: {error}".encode())
+        os._exit(1)
+    os.close(tell)
     user_code.run_and_exit(job.code, job.folder, job.search)
 
 
-NOT_CLOSED = 125
+def connect_output(pipes: Pipes, tell: int) -> int:
+    """Make the three standard streams those of the run, and close everything else that was inherited but `tell`.
 
-
-def connect_output(pipes: Pipes) -> None:
-    """Make the three standard streams those of the run, and close everything else that was inherited."""
+    Gives the number that `tell` has now.
+    """
     null = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((null, 0), (pipes.stdout, 1), (pipes.stderr, 2)):
         os.dup2(source, target)
-    os.closerange(3, 1 << 16)
+    os.closerange(3, tell)
+    os.closerange(tell + 1, 1 << 16)
     # Line by line, so that what was printed before a run is killed is not lost.
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays open
     sys.stdout = open(1, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    return tell
 
 
 def start_fresh() -> None:
@@ -162,12 +184,20 @@ def over_limit(job: Job, child: int) -> str:
     """Give '' or which limit the run is over, of those that the kernel does not enforce."""
     if job.processes > 1 and processes.count_running(child, job.namespaces) > job.processes:
         return f"processes: more than {job.processes} at once"
-    if not job.namespaces:
-        entries, size = collecting.count(job.box, job.inodes)
-        if entries > job.inodes + 1 + len(job.files):
-            return f"inodes: more than {job.inodes} files and folders, or folders too deep"
-        if size > job.disk * limits.MEGABYTE:
-            return f"disk: more than {job.disk} MB"
+    return "" if job.namespaces else over_disk(job)
+
+
+def over_disk(job: Job) -> str:
+    """Give '' or which limit on files the run is over: those that it has, and those that it removed and still holds."""
+    most = job.disk * limits.MEGABYTE
+    held: dict[tuple[int, int], int] = {}
+    for process in processes.descendants(os.getpid()):
+        held |= processes.removed_but_held(process, unknown=most)
+    entries, size = collecting.count(job.box, job.most_entries)
+    if entries + len(held) > job.most_entries:
+        return f"inodes: more than {job.inodes} files and folders, or folders too deep"
+    if size + sum(held.values()) > most:
+        return f"disk: more than {job.disk} MB"
     return ""
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import json
 import os
 import struct
-from pathlib import Path
 
 ALLOWED = {
     "reading and writing": """
@@ -43,10 +43,12 @@ ALLOWED = {
         getrlimit setrlimit getrusage getpriority uname sysinfo getcpu getrandom""",
     "ending and waiting for children": "exit exit_group wait4 waitid setsid setpgid",
     "pairs of connected sockets": """
-        sendto recvfrom sendmsg recvmsg shutdown getsockname getpeername getsockopt setsockopt""",
+        sendto recvfrom recvmsg shutdown getsockname getpeername getsockopt setsockopt""",
 }
-# Changing who may do what with a file. The landlock layer cannot limit these to a folder, so they need namespaces.
+# Only with namespaces: changing who may do what with a file, which the landlock layer cannot limit to a folder; and
+# sending open files, which would then be held where the supervisor does not see and count them.
 METADATA = "chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat"
+SENDING_FILES = "sendmsg"
 # Only with more than one process.
 PROCESSES = "fork vfork execve"
 LOCKS_OF_PROCESSES = "link linkat"  # the C library makes a semaphore with them; they need namespaces, too
@@ -55,36 +57,49 @@ NETWORK = "connect bind listen accept accept4 sendmmsg recvmmsg"
 # Refused with "not permitted". Any other call is answered "not implemented", on which the C library falls back to an
 # older one: clone3, for one, whose flags a filter cannot see, becomes clone.
 REFUSED = """
-    fork vfork execve execveat clone socket connect bind listen accept accept4 link linkat mknod mknodat
+    fork vfork execve execveat clone socket connect bind listen accept accept4 link linkat mknod mknodat sendmsg
     chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat chown fchown lchown fchownat setxattr lsetxattr
     fsetxattr removexattr mount umount2 pivot_root chroot unshare setns ptrace process_vm_readv process_vm_writev bpf
     perf_event_open userfaultfd keyctl add_key request_key io_uring_setup memfd_create shmget shmat msgget semget
     mq_open umask mkdir mkdirat kill tkill tgkill rt_sigqueueinfo prlimit64 prctl ioctl socketpair setuid setgid
     setresuid setresgid capset seccomp personality name_to_handle_at open_by_handle_at"""
 
-# Calls that are allowed for some arguments only: (which argument, mask, wanted value of argument & mask).
+# Calls that are allowed for some arguments only. Each case is a list of conditions that must all hold:
+# (which argument, mask, wanted value of argument & mask). No case at all: any arguments.
+Case = list[tuple[int, int, int]]
 CLONE_THREAD, NEW_NAMESPACES = 0x10000, 0x7E020000
 ALL = 0xFFFFFFFF
-ONLY_THREADS = [(0, NEW_NAMESPACES | CLONE_THREAD, CLONE_THREAD)]
-NO_NAMESPACES = [(0, NEW_NAMESPACES, 0)]
-OWN_LIMITS = [(0, ALL, 0)]  # prlimit64 of process 0, which means itself
-UNIX_SOCKETS = [(0, ALL, 1)]  # AF_UNIX
-INTERNET_SOCKETS = [(0, ALL, 2), (0, ALL, 10)]  # AF_INET, AF_INET6
-OPEN_TO_OWNER = {"umask": [(0, 0o700, 0)], "mkdir": [(1, 0o700, 0o700)], "mkdirat": [(2, 0o700, 0o700)]}
-HARMLESS_PRCTL = [(0, ALL, option) for option in (1, 2, 3, 15, 16, 21, 39, 0x53564D41)]  # names, reading what holds
-HARMLESS_IOCTL = [(1, ALL, request) for request in (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)]  # sizes, flags
+ONLY_THREADS: list[Case] = [[(0, NEW_NAMESPACES | CLONE_THREAD, CLONE_THREAD)]]
+NO_NAMESPACES: list[Case] = [[(0, NEW_NAMESPACES, 0)]]
+OWN_LIMITS: list[Case] = [[(0, ALL, 0)]]  # prlimit64 of process 0, which means itself
+CONNECTED_PAIRS: list[Case] = [[(0, ALL, 1), (1, 0xF, 1)]]  # AF_UNIX, SOCK_STREAM: other kinds can send to any address
+INTERNET_SOCKETS: list[Case] = [[(0, ALL, 2), (1, 0xF, 1)], [(0, ALL, 10), (1, 0xF, 1)]]  # AF_INET, AF_INET6; TCP
+OPEN_TO_OWNER: dict[str, list[Case]] = {  # folders that nobody could look into could not be counted
+    "umask": [[(0, 0o700, 0)]],
+    "mkdir": [[(1, 0o700, 0o700)]],
+    "mkdirat": [[(2, 0o700, 0o700)]],
+}
+HARMLESS_PRCTL: list[Case] = [[(0, ALL, option)] for option in (1, 2, 3, 15, 16, 21, 39, 0x53564D41)]  # names, asking
+HARMLESS_IOCTL: list[Case] = [[(1, ALL, request)] for request in (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)]
 
 # The parts of the kernel's `struct seccomp_data`, and the instructions (linux/seccomp.h, linux/bpf_common.h).
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 LOAD, MASK, EQUAL, RETURN = 0x20, 0x54, 0x15, 0x06
 ALLOW, ERROR, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_NUMBERS = Path(__file__).with_name("system_call_numbers.json")
+_NUMBERS = os.path.join(os.path.dirname(__file__), "system_call_numbers.json")
 
 
 def supported(machine: str) -> bool:
     """Whether there is a list of system calls for this kind of processor, as `os.uname().machine` names it."""
     return machine in ARCHITECTURES
+
+
+@functools.cache
+def call_numbers(machine: str) -> dict[str, int]:
+    """Give the number of each call that is named above, for one kind of processor."""
+    with open(_NUMBERS) as file:
+        return json.load(file)[machine]
 
 
 def build_filter(machine: str, *, processes: int, network: bool, namespaces: bool, own_pid: int) -> bytes:
@@ -93,10 +108,11 @@ def build_filter(machine: str, *, processes: int, network: bool, namespaces: boo
     Without namespaces the process may signal only itself (`own_pid`), change no file's metadata, and make no folder
     that the supervisor cannot look into.
     """
-    numbers = json.loads(_NUMBERS.read_text())[machine]
+    numbers = call_numbers(machine)
     allowed = " ".join(ALLOWED.values()).split()
     for calls, condition in (
         (METADATA, namespaces),
+        (SENDING_FILES, namespaces),
         (PROCESSES, processes > 1),
         (LOCKS_OF_PROCESSES, processes > 1 and namespaces),
         (NETWORK, network),
@@ -115,13 +131,13 @@ def build_filter(machine: str, *, processes: int, network: bool, namespaces: boo
     return b"".join([*program, _do(RETURN, ERROR | errno.ENOSYS)])
 
 
-def _limited(processes: int, network: bool, namespaces: bool, own_pid: int) -> dict[str, list[tuple[int, int, int]]]:
-    """Give the calls that are allowed for some arguments only. No arguments at all: any."""
-    itself = [] if namespaces or processes > 1 else [(0, ALL, own_pid)]
+def _limited(processes: int, network: bool, namespaces: bool, own_pid: int) -> dict[str, list[Case]]:
+    """Give the calls that are allowed for some arguments only."""
+    itself: list[Case] = [] if namespaces or processes > 1 else [[(0, ALL, own_pid)]]
     return {
         **{name: [] if namespaces else cases for name, cases in OPEN_TO_OWNER.items()},
         "clone": ONLY_THREADS if processes == 1 else NO_NAMESPACES,
-        "socketpair": UNIX_SOCKETS,
+        "socketpair": CONNECTED_PAIRS,
         **({"socket": INTERNET_SOCKETS} if network else {}),
         "prlimit64": OWN_LIMITS,
         "prctl": HARMLESS_PRCTL,
@@ -146,14 +162,17 @@ def _when(number: int | None, then: list[bytes]) -> list[bytes]:
     return [] if number is None else [_skip_unless(number, len(then)), *then]
 
 
-def _allow_only(cases: list[tuple[int, int, int]]) -> list[bytes]:
-    """Allow a call where one of the cases holds (arguments are 64 bits wide, low half first), else refuse it."""
+def _allow_only(cases: list[Case]) -> list[bytes]:
+    """Allow a call where one of the cases holds, else refuse it."""
     if not cases:
         return [_do(RETURN, ALLOW)]
     program = []
-    for argument, mask, value in cases:
-        program += [_do(LOAD, FIRST_ARGUMENT + 8 * argument), _do(MASK, mask), _skip_unless(value, 1)]
-        program += [_do(RETURN, ALLOW)]
+    for case in cases:
+        then = [_do(RETURN, ALLOW)]
+        for argument, mask, value in reversed(case):  # an argument is 64 bits wide, its low half first
+            test = [_do(LOAD, FIRST_ARGUMENT + 8 * argument), _do(MASK, mask), _skip_unless(value, len(then))]
+            then = [*test, *then]
+        program += then
     return [*program, _do(RETURN, ERROR | errno.EPERM)]
 
 
