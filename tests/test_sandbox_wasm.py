@@ -11,6 +11,7 @@ import pytest
 from attacks import GOT_THROUGH, GROUPS, SECRET, Host
 
 from agentlib.sandbox import Policy, Status, wasm_build
+from agentlib.sandbox import wasm as wasm_module
 from agentlib.sandbox.wasm import Wasm
 
 if wasm_build.missing_packages():
@@ -357,9 +358,7 @@ def test_a_policy_that_it_cannot_do_is_refused_in_words():
 
 def test_without_its_packages_the_probe_says_what_to_install(monkeypatch):
     monkeypatch.setattr("agentlib.sandbox.wasm.missing_packages", lambda: ["componentize-py", "wasmtime"])
-    from agentlib.sandbox import wasm
-
-    probe = wasm._probe.__wrapped__()
+    probe = wasm_module._probe.__wrapped__()
     assert not probe.ok and probe.fix == "pip install componentize-py wasmtime"
 
 
@@ -368,6 +367,17 @@ def test_a_component_that_cannot_be_built_leaves_nothing_and_says_why(tmp_path, 
     with pytest.raises(wasm_build.BuildError, match="no room"):
         wasm_build.build(tmp_path / "python.cwasm")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the cache folder is named by another variable")
+def test_a_damaged_component_is_built_again(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("HOME" if sys.platform == "darwin" else "XDG_CACHE_HOME", str(tmp_path))
+    wasm_build.cache_folder()
+    target = wasm_build.cache_folder() / f"python-{wasm_build.key()}.cwasm"
+    target.write_bytes(b"damaged")
+    assert wasm_module._probe.__wrapped__().ok
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+    assert "once" in capfd.readouterr().err
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="only POSIX has permissions of this kind")

@@ -173,9 +173,15 @@ def _probe() -> Probe:
         return Probe(Wasm.name, False, f"{' and '.join(missing_packages())} not installed.", fix)
     try:
         component()
-    except (BuildError, OSError) as error:
+        probe = _attempted()
+        if not probe.ok:  # as when the component is damaged, or was compiled for another processor
+            component(anew=True)
+            probe = _attempted()
+    except BuildError as error:
         return Probe(Wasm.name, False, f"{error}.", "pip install --force-reinstall componentize-py wasmtime")
-    return _attempted()
+    except OSError as error:
+        return Probe(Wasm.name, False, f"{error}.", "let the user's cache folder be writable, or set XDG_CACHE_HOME")
+    return probe
 
 
 _ATTEMPTS = """

@@ -37,10 +37,10 @@ def _version(name: str) -> str | None:
         return None
 
 
-def component() -> Path:
+def component(*, anew: bool = False) -> Path:
     """Give the compiled component, and build it when this user has none of these versions. Raises BuildError."""
     target = cache_folder() / f"python-{key()}.cwasm"
-    if not target.exists():
+    if anew or not target.exists():
         print("Building Python for WebAssembly, once: this takes about half a minute.", file=sys.stderr, flush=True)
         build(target)
         remove_older(target)
@@ -81,7 +81,7 @@ def build(target: Path) -> None:
         _run_python(folder, "-c", _COMPILE, str(HERE))
         try:
             os.replace(folder / "python.cwasm", target)
-        except PermissionError:  # Windows: somebody built it meanwhile, and uses it
+        except PermissionError:  # Windows: a run is using the one that is there
             if not target.exists():
                 raise
 
