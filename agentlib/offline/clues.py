@@ -85,12 +85,13 @@ def amounts(text: str) -> tuple[Amount, ...]:
 
 @lru_cache(maxsize=1024)
 def names(text: str) -> tuple[str, ...]:
-    """Give the capitalised names of a text; a first word that is no name is none."""
+    """Give the capitalised names of a text; last comes one that may only be the first word."""
     text = re.sub(r"^\W*([A-Z]\w*)", lambda m: " " * len(m[0]) if m[1].lower() in _OPENERS else m[0],
                   ID.sub(" ", QUOTED.sub(" ", text)))
     cut = [re.sub(r"['’]s$", "", name) for name in re.findall(rf"(?<!\w){NAME}(?:['’]s\b)?", text)]
-    return tuple(dict.fromkeys(name for name in cut if name.lower() not in _OPENERS and len(name) > 1
-                               and not name.isupper()))
+    found = [name for name in cut if name.lower() not in _OPENERS and len(name) > 1 and not name.isupper()]
+    first = re.match(r"\W*([A-Z][\w'’-]*) (?![A-Z])", text)
+    return tuple(dict.fromkeys(sorted(found, key=lambda name: bool(first) and name == first[1])))
 
 
 @lru_cache(maxsize=512)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from .choosing import SIGNS, Call, is_foreign, ranked, usable
 from .clues import ids, names
 from .fitness import LEAST
-from .gathering import gathered
+from .gathering import about, gathered
 from .needs import Errand, Open, Talk
 from .offered import Tool
 from .outcomes import Lost, Mind, Outcome, Want
@@ -36,6 +36,7 @@ _PREFIX = re.compile(r"^\s*error:?\s*(?:\w+(?:Error|Exception): )?", re.I)
 _OFFERED = re.compile(r"\bdid you mean ['\"]?(?P<value>[^'\"?\n]+?)['\"]?\?", re.I)
 _NO_SUBJECT = frozenset(stems("id name date time from to unit number text word value amount reason get find look"))
 _MARGIN = 1.0  # by so much a tool must fit better than the grammar's own to be preferred to it
+_NUMERIC = ("integer", "number", "array")
 _TRIES = 2  # so many tools are tried, the second only where neither changes anything
 
 
@@ -53,8 +54,9 @@ def errand_of(reading: Reading) -> Errand | None:
     own = ranked(kind, reading, reading.question)[:1] if kind in SIGNS else []
     if own and (best[0] == own[0] or not isinstance(need, Open)):
         fit = next((fit for tool, fit in fitting if tool == own[0]), 0.0)
-        if best[0] == own[0] or best[1] < fit + _MARGIN:
-            return None
+        by_numbers = kind == "sum" and any(part.kind in _NUMERIC for part in required(best[0]))
+        if not by_numbers and (best[0] == own[0] or best[1] < fit + _MARGIN):
+            return None  # a sum goes to a calculator as one expression, to other tools as numbers
     return Errand(reading.question, tuple(tool.name for tool, _ in fitting))
 
 
@@ -105,7 +107,7 @@ def _completed(mind: Mind, need: Errand, tool: Tool, filled: Filled, tools: list
     missing = filled.missing
     seen = [step for step in mind.reading.steps if not _ERROR.match(step.observation) and step.tool != tool.name]
     for part in missing:
-        value = gathered(part, tool, need.text, seen)
+        value = gathered(part, tool, need.text, [about(step, filled.arguments) for step in seen])
         if value is not None:
             filled = replace(filled, arguments=(*filled.arguments, (part.name, value)),
                              missing=tuple(other for other in filled.missing if other != part))

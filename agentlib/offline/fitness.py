@@ -64,7 +64,7 @@ def words_of(tool: Tool) -> Words:
     told = " ".join(f"{part.name} {part.description} {' '.join(map(str, part.choices))}" for part in parts)
     description = _stems(_bare(" ".join(clause for clause in clauses if clause not in against)))
     return Words(_stems(tool.name), description, _stems(_bare(told)),
-                 _stems(" ".join(against)) - description - _stems(tool.name))
+                 _stems(_bare(" ".join(against))) - description)
 
 
 def _bare(text: str) -> str:
@@ -77,7 +77,9 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _worth(stem: str, own: Words, rarity: dict[str, float]) -> float:
-    """Say how much one word of the question speaks for a tool."""
+    """Say how much one word of the question speaks for a tool, or against it."""
+    if stem in own.against:
+        return -_IN_DESCRIPTION * rarity.get(stem, 1.0)
     worth = 0.0
     for place, weight in ((own.name, _IN_NAME), (own.description, _IN_DESCRIPTION), (own.parameters, _IN_PARAMETERS)):
         if stem in place:
@@ -85,4 +87,4 @@ def _worth(stem: str, own: Words, rarity: dict[str, float]) -> float:
         else:
             near = [each for each in place if meanings(each) & meanings(stem)]
             worth += max((_NEAR * weight * rarity[each] for each in near), default=0.0)
-    return worth - (_IN_DESCRIPTION * rarity.get(stem, 1.0) if stem in own.against and stem not in own.all else 0.0)
+    return worth

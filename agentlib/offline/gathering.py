@@ -5,6 +5,7 @@ taken: to guess which order is meant is no business of a model that may then can
 """
 
 import re
+from dataclasses import replace
 
 from .clues import ID, NUMBER, amounts, dates, ids, names, shape
 from .filling import Value
@@ -29,6 +30,15 @@ def gathered(part: Parameter, tool: Tool, question: str, seen: list[Step]) -> Va
         if value is not None:
             return value
     return _ASKED_FOR if part.name in ("reason", "why") and part.kind in ("string", "any") else None
+
+
+def about(step: Step, arguments: tuple[tuple[str, Value], ...]) -> Step:
+    """Keep of a result the lines on what the call is about: where it lists several ids, those with the call's own."""
+    own = [value for _, value in arguments if isinstance(value, str) and ID.fullmatch(value)]
+    if not own or len(ids(step.observation)) < 2:
+        return step
+    lines = [line for line in step.observation.split("\n") if set(own) & set(ids(line))]
+    return replace(step, observation="\n".join(lines))
 
 
 def _is_amount(part: Parameter) -> bool:

@@ -58,7 +58,8 @@ def with_texts(reading: Reading) -> Reading:
     setting = prompt_of(reading.instructions, False)
     asked = prompt_of(reading.question, True)
     before = [prompt_of(question, True) for question, _ in reading.earlier]
-    others = [prompt_of(said, True) for said in reading.said if not said.lower().startswith("note:")]
+    others = [prompt_of(said, True) for said in reading.said
+              if said != reading.question and not said.lower().startswith("note:")]
     instructions = f"{reading.instructions}\n{asked.instructions}"
     if not asked.question:  # the system's message instructs, the user's is the text
         tasks = [line for line in sentences(reading.instructions) if _asks(line) and not _ON_ANSWERS.match(line)]

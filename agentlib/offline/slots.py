@@ -25,7 +25,7 @@ _SAID = frozenset(stems("reason body message comment note explanation"))  # may 
 _BARE = re.compile(r"(?:\b(?i:number|no\.?|id|order|case|ticket) |#)(\d{3,8})\b")
 _SAYS = re.compile(r"(?::|\bbecause\b|\bsince\b|,(?= (?:it|they|the|my) ))\s+(.+?)[.!]?$", re.I)
 _SEVERAL = re.compile(rf"{NAME}(?:, {NAME})*,? and {NAME}")
-_NO_KEY = frozenset(stems("much many are is there any has have give tell need show find get list please all my me"))
+_NO_KEY = frozenset(stems("does much many are is there any has have give tell need show find get list please all"))
 
 
 @dataclass(frozen=True)
@@ -146,12 +146,13 @@ def _names(part: Parameter, text: str) -> tuple[str, ...]:
 
 def _numbers(part: Parameter, text: str) -> list[int | float]:
     """Give the numbers of a text that fit the type: first those beside which stands what the parameter is about."""
-    told = stems(f"{part.name} {re.split('for example', part.description)[0]}")
+    name, told = stems(part.name), stems(re.split("for example", part.description)[0])
     fitting = [each for each in amounts(text) if part.kind == "number" or each.value == int(each.value)]
 
     def nearness(amount) -> int:
-        beside = stems(f"{amount.before} {amount.after.split(' ')[0]}")
-        return sum(alike(one, other) for one in beside for other in told)
+        before, unit = stems(amount.before), stems(amount.after.split(" ")[0])
+        by_name = sum(alike(one, other) for one in (*unit, *unit, *before) for other in name)
+        return 2 * by_name + sum(alike(one, other) for one in (*unit, *before) for other in told)
 
     return [each.written for each in sorted(fitting, key=lambda amount: -nearness(amount))]
 

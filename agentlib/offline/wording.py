@@ -79,7 +79,8 @@ def _plan_together(mind: Mind, wants: tuple[Want, ...]) -> str:
 def answer_of(conclusion: Conclusion) -> str:
     """Word the final answer, or say what could not be found."""
     mind, need, result = conclusion.mind, conclusion.need, conclusion.outcome
-    if isinstance(need, Exact) or (isinstance(result, Value) and _IN_ONE_WORD.search(mind.reading.instructions)):
+    if isinstance(need, Exact) or (isinstance(result, Value) and (
+            isinstance(need, Errand) or _IN_ONE_WORD.search(mind.reading.instructions))):
         return result.text
     if isinstance(result, Lost) and only_texts(mind.reading.instructions):
         return otherwise(mind.reading.instructions) or f"The text does not give {result.what or 'an answer'}."
