@@ -18,7 +18,7 @@ from .tools import INTERRUPTED, NOT_EXECUTED, Outcome, Tool, Toolbox
 
 Guard = Callable[[State], State]
 
-UNREADABLE = ("format_error", "empty_reply", "cut_off_calls")
+UNREADABLE = ("format_error", "empty_reply", "cut_off_calls", "call_in_text")
 
 
 class Agent:

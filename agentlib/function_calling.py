@@ -68,7 +68,7 @@ class FunctionCalling(Agent):
 
     def read(self, state: State, reply: Reply, *, edited: bool = False) -> State:
         """Add the reply. Whether it holds calls decides what it is; the finish reason only warns of a lost end."""
-        if fault := _fault(reply):
+        if fault := _fault(reply) or self._call_in_text(reply):
             return self._send_back(state, reply, *fault, edited)
         if reply.tool_calls:
             return self._read_calls(state, reply, edited)
@@ -115,6 +115,13 @@ class FunctionCalling(Agent):
         thought = [Thought(text=reply.content, **origin)] if reply.content.strip() else []
         message = Message("assistant", reply.content, tuple(map(_sendable, calls)))
         return state.add(message, *thought, *calls, *problems, pending=calls)
+
+    def _call_in_text(self, reply: Reply) -> tuple[str, str] | None:
+        """Say that a reply writes its call as text, as models do when their server did not read it: no answer."""
+        found = None if reply.tool_calls else parse(reply.content)
+        if isinstance(found, ParsedAction) and (name := self.toolbox.resolve_name(found.tool)) in self.toolbox.tools:
+            return "call_in_text", f"your call of {name} stands in the text, so nothing was run; use the field for calls"
+        return None
 
     def _send_back(self, state: State, reply: Reply, kind: str, why: str, edited: bool) -> State:
         """Send back a reply that cannot be used. Its text stays; its calls do not, since they have no result."""

@@ -208,6 +208,35 @@ def test_the_cap_keeps_the_trace():
     assert len(observed(state)) == 2 and accepted_by_the_api(state.messages)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "shout", "arguments": {"text": "a"}}',
+        'I shall shout.\n<tool_call>\n{"name": "shout", "arguments": {"text": "a"}}\n</tool_call>',
+        '```json\n{"name": "shout", "arguments": {"text": "a"}}\n```',
+        'Action: shout(text="a")',
+    ],
+)
+def test_a_call_that_stands_in_the_text_is_no_answer_and_is_sent_back(text):
+    state = run(text, asks(("shout", '{"text": "a"}')), "A")
+    assert state.answer == "A" and observed(state) == [("c1", "ok", "A")]
+    (problem,) = (event for event in state.events if isinstance(event, Problem))
+    assert problem.kind == "call_in_text" and "use the field for calls" in state.messages[3].content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call shout with a text to say it loudly.",
+        'Use shout(text="a") for that.',
+        '{"name": "elsewhere", "arguments": {"text": "a"}}',
+        '{"name": "Ada", "born": 1815}',
+    ],
+)
+def test_an_answer_that_only_speaks_of_tools_is_an_answer(text):
+    assert run(text).answer == text
+
+
 # -- calls that are not quite right
 
 
