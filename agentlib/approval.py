@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .events import Decision, ToolCall
+from .exactly import exactly
 from .state import State, Status
 from .tools import ArgumentsError, Outcome
 
@@ -103,13 +104,13 @@ def reject_all(agent: Agent, state: State) -> State:
 def ask_in_terminal(agent: Agent, state: State) -> State:
     """Show the waiting call in the terminal and ask. An empty line, or no input any more, rejects."""
     call = state.pending[0]
-    print(f"\nThis call writes, and waits for you: {str(call).removeprefix('Action: ')}")
+    print(f"\nThis call writes, and waits for you: {exactly(str(call)).removeprefix('Action: ')}")
     try:
         said = input("Approve it? [y]es, [e]dit its arguments, or the reason why not: ").strip()
         if said.lower() in ("y", "yes"):
             return agent.approve(state)
         if said.lower() in ("e", "edit"):
-            return agent.edit(state, arguments=input(f"Arguments as JSON, instead of {call.arguments}: "))
+            return agent.edit(state, arguments=input(f"Arguments as JSON, instead of {exactly(call.arguments)}: "))
     except EOFError:
         return reject_all(agent, state)
     except ValueError as error:

@@ -1,16 +1,26 @@
-"""One agent in the terminal: its steps are printed as they happen."""
+"""One agent in the terminal: its steps are printed as they happen, and a call that writes is asked about.
+
+Where nobody can be asked, since the input is no terminal, a call that writes is rejected, and the model is told so.
+"""
 
 import argparse
 import os
 import sys
 
-ABOUT = "The model is the one that .env names, or the offline model. The tools: search, weather, calculator."
+STRATEGIES = ("react", "function_calling")
+TOOLS = ("world", "orders")
+ABOUT = (
+    "The model is the one that .env names, or the offline model. The tools of world are search, weather and calculator; "
+    "those of orders look into a small shop, and two of them write: you are asked before they do."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments of `ask`."""
     parser.add_argument("question", help='such as "Is it warmer in Beijing or in Shanghai?"')
     parser.add_argument("--model", help="another model than .env names")
+    parser.add_argument("--strategy", choices=STRATEGIES, default="react", help="how it acts (default: %(default)s)")
+    parser.add_argument("--tools", choices=TOOLS, default="world", help="what it can use (default: %(default)s)")
     parser.add_argument("--max-iterations", type=positive, default=10, help="most model calls (default: %(default)s)")
 
 
@@ -24,22 +34,27 @@ def positive(text: str) -> int:
 def as_arguments(options: argparse.Namespace) -> list[str]:
     """Write parsed arguments as they would be typed."""
     model = [f"--model={options.model}"] if options.model else []
-    return [*model, f"--max-iterations={options.max_iterations}", "--", options.question]
+    chosen = [f"--strategy={options.strategy}", f"--tools={options.tools}"]
+    return [*model, *chosen, f"--max-iterations={options.max_iterations}", "--", options.question]
 
 
 def ask(options: argparse.Namespace) -> int:
     """Run the agent, print each event as it comes, and give the exit status: 0 when there is an answer."""
-    from agentlib import LLM, LLMError, ReAct, Status
-    from agentlib.world import calculator, search, weather
+    from agentlib import LLM, FunctionCalling, LLMError, ReAct, Status
+    from agentlib.approval import ask_in_terminal, attended, reject_all
+    from agentlib.widgets.calls import said
+    from agentlib.widgets.visible import visible
 
+    strategy = {"react": ReAct, "function_calling": FunctionCalling}[options.strategy]
+    decide = ask_in_terminal if sys.stdin is not None and sys.stdin.isatty() else reject_all
     try:
         llm = LLM(options.model)
-        agent = ReAct(llm, tools=[search, weather, calculator], max_iterations=options.max_iterations)
+        agent = strategy(llm, tools=tools(options.tools), max_iterations=options.max_iterations)
         print(f"Question: {options.question}\n", flush=True)
         shown = 0
-        for state in agent.steps(options.question):
+        for state in attended(agent, options.question, decide):
             for event in state.events[shown:]:
-                print(event, flush=True)
+                print(visible(said(state, event)), flush=True)  # a terminal obeys control characters
             shown = len(state.events)
     except LLMError as error:
         print(f"agentlib: {error}", file=sys.stderr)
@@ -48,6 +63,13 @@ def ask(options: argparse.Namespace) -> int:
     tokens = f"{usage.prompt_tokens} tokens sent, {usage.completion_tokens} received"
     print(f"\n{state.status} ({state.reason}); model: {llm.model}; model calls: {usage.calls}; {tokens}")
     return 0 if state.status is Status.DONE else 1
+
+
+def tools(name: str) -> list:
+    """Give the tools of this name."""
+    from agentlib.world import Orders, calculator, search, weather
+
+    return Orders().tools if name == "orders" else [search, weather, calculator]
 
 
 def main() -> int:

@@ -21,14 +21,28 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from agentlib import LLM, LLMError, ReAct, Reply, Run, ScriptedLLM, Table, Tool, Toolbox, Usage, tool
+from agentlib import (
+    LLM,
+    Call,
+    FunctionCalling,
+    LLMError,
+    ReAct,
+    Reply,
+    Run,
+    ScriptedLLM,
+    Table,
+    Tool,
+    Toolbox,
+    Usage,
+    tool,
+)  # fmt: skip
 from agentlib.evaluate import evaluate, mentions
 from agentlib.evaluate.fingerprint import fingerprint
 from agentlib.evaluate.runs import OFFLINE, Z, interval
 from agentlib.evaluate.sweeping import run_all
 from agentlib.jsonlines import LinesError
 from agentlib.state import Answer, State, Status
-from agentlib.world import calculator, search, weather
+from agentlib.world import Orders, calculator, search, weather
 
 ROOT = Path(__file__).parents[1]
 TASKS = [("Where?", "Paris"), ("When?", "1925")]
@@ -98,6 +112,31 @@ def few_calls(seed: int) -> ReAct:
     return ReAct(LLM(seed=seed), [search, weather, calculator], max_iterations=2)
 
 
+@tool(writes=True)
+def erase(n: int) -> str:
+    """Erase a number."""
+    raise AssertionError("nobody let this run")
+
+
+@tool(timeout=0.05)
+def slow(n: int) -> str:
+    """Take too long."""
+    time.sleep(0.4)
+    return str(n)
+
+
+def calls_tools(tools: list, seed: int) -> FunctionCalling:
+    """Make an agent that calls several tools at once, one of which needs approval; every third time one is slow."""
+    names = ["number", "number", "erase", "nothing", *["slow"] * (seed % 3 == 0), "lookup_order"]
+    arguments = {"lookup_order": {"order_id": "A-1042"}}
+    calls = [Call(f"c{i}", name, json.dumps(arguments.get(name, {"n": i}))) for i, name in enumerate(names)]
+    return FunctionCalling(ScriptedLLM([Reply("", "tool_calls", tool_calls=tuple(calls)), "Paris, 1925"]), tools)
+
+
+def calls_natively(seed: int) -> FunctionCalling:
+    return FunctionCalling(LLM(seed=seed), [search, weather, calculator])
+
+
 WEATHER = [("Is it warmer in Beijing or in Shanghai?", "Shanghai"), ("What is 17 * 23?", "391")]
 
 
@@ -144,7 +183,7 @@ def test_a_run_says_how_it_ended_and_what_it_took():
     table = evaluate(TASKS[:1], CONDITIONS, [5, 6, 7])
     assert table.runs == (
         Run("Where?", "answers", 5, True, "done", "final_answer", "It was Paris, in 1925.", "scripted",
-            Usage(5, 15, 2), (("format_error", 1), ("tool_error", 2))),
+            Usage(5, 15, 2), (("bad_arguments", 1), ("format_error", 1), ("unknown_tool", 1))),
         Run("Where?", "answers", 6, False, "done", "final_answer", "I forgot.", "scripted", Usage(2, 16, 2)),
         Run("Where?", "answers", 7, True, "done", "final_answer", "It was Paris, in 1925.", "scripted",
             Usage(2, 17, 2)),
@@ -191,11 +230,34 @@ def test_what_raises_is_a_failed_run_with_one_line():
     ]
     (row,) = table.rows
     assert (row.runs, row.successes, row.fewest, row.most) == (5, 1, 2, 5)  # what the failed ones took is not known
-    assert row.errors == (("failed", 3), ("tool_error", 2), ("format_error", 1))
+    assert row.errors == (("failed", 3), ("bad_arguments", 1), ("format_error", 1), ("unknown_tool", 1))
     assert "3 failed, first 'raises' with ValueError: no agent." in table.caption
 
 
+def test_a_call_that_waits_for_approval_is_rejected_and_counted():
+    table = evaluate(TASKS[:1], {"calls": partial(calls_tools, [number, erase, slow])}, [0, 1])
+    assert [(run.status, run.success, run.errors) for run in table.runs] == [
+        ("done", True, (("rejected", 1), ("timeout", 1), ("unknown_tool", 2))),
+        ("done", True, (("rejected", 1), ("unknown_tool", 2))),
+    ]
+
+
 # -- whatever runs it
+
+
+def test_function_calling_gives_the_same_table_everywhere():
+    shop = Orders()
+    conditions = {
+        "scripted": partial(calls_tools, [number, erase, slow, *shop.tools]),
+        "offline": calls_natively,
+    }
+    here = evaluate(WEATHER, conditions, range(4))
+    assert {run.status for run in here.runs} == {"done"}
+    assert dict(here.rows[0].errors)["rejected"] == 8
+    with ThreadPoolExecutor(4) as threads:
+        assert evaluate(WEATHER, conditions, range(4), executor=threads) == here
+    with ProcessPoolExecutor(2, SPAWN) as processes:
+        assert evaluate(WEATHER, conditions, range(4), executor=processes) == here
 
 
 def test_processes_and_threads_give_the_same_table():
@@ -260,6 +322,8 @@ def test_on_a_dask_cluster():
         executor = client.get_executor()
         here = evaluate(TASKS, CONDITIONS, range(20))
         assert evaluate(TASKS, CONDITIONS, range(20), executor=executor) == here
+        calling = {"calls": partial(calls_tools, [number, erase, slow, *Orders().tools])}
+        assert evaluate(TASKS, calling, range(4), executor=executor) == evaluate(TASKS, calling, range(4))
         local = evaluate(TASKS, {"a lambda": lambda seed: answers(seed)}, range(3), executor=executor)
         assert [run.status for run in local.runs] == ["done"] * 6  # Dask sends functions that have no place, too
         table = evaluate(TASKS[:1], {"deadly": deadly}, range(4), executor=executor)
@@ -475,6 +539,13 @@ def test_a_change_in_what_a_function_uses_is_noticed(monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "helper", lambda seed: seed + 1)
     assert fingerprint(names_a_global) not in (before, changed)
 
+    def with_tool(**options):
+        monkeypatch.setattr(sys.modules[__name__], "number", Tool(twice, **options))
+        return fingerprint(answers)
+
+    assert with_tool() == with_tool()
+    assert len({with_tool(), with_tool(description="Other."), with_tool(writes=True), with_tool(timeout=1.0)}) == 4
+
     def made(n):
         return lambda seed: seed + n
 
@@ -503,7 +574,8 @@ def some_runs() -> Table:
 def test_the_table_can_be_read():
     assert str(some_runs()) == repr(some_runs()) == (
         "condition  runs  success (95 % interval)   model calls  tokens  errors\n"
-        "answers      20      60 % (39 % to 78 %)  2.6 (2 to 5)      16  tool_error 8, format_error 4\n"
+        "answers      20      60 % (39 % to 78 %)  2.6 (2 to 5)      16  "
+        "bad_arguments 4, format_error 4, unknown_tool 4\n"
         "gives up     20        0 % (0 % to 16 %)  1.5 (0 to 3)       0  format_error 30, rate_limit 10\n"
         "\n"
         "40 runs: 2 tasks, 2 conditions, 10 seeds. Model: scripted."
@@ -538,8 +610,8 @@ def test_the_csv_has_a_column_for_each_kind_of_error(tmp_path):
     assert rows[5] == {
         "task": "Where?", "condition": "answers", "seed": "5", "success": "True", "status": "done",
         "reason": "final_answer", "answer": "It was Paris, in 1925.", "model": "scripted", "calls": "5",
-        "prompt_tokens": "15", "completion_tokens": "2", "error: format_error": "1", "error: rate_limit": "0",
-        "error: tool_error": "2",
+        "prompt_tokens": "15", "completion_tokens": "2", "error: bad_arguments": "1", "error: format_error": "1",
+        "error: rate_limit": "0", "error: unknown_tool": "1",
     }  # fmt: skip
 
 

@@ -25,8 +25,9 @@ from agentlib import (
     tool,
 )
 from agentlib.approval import attended, reject_all
+from agentlib.exactly import exactly
 from agentlib.widgets import as_html
-from agentlib.widgets.calls import as_json, call_text, exactly, one_line
+from agentlib.widgets.calls import as_json, call_text, one_line
 from agentlib.widgets.frames import frame
 
 GOAL = "Is it warmer in Rome or in Oslo?"

@@ -12,14 +12,15 @@
     table.by("condition", "task").rows
 
 A condition makes a new agent for each run, from the seed alone, so no run can change another: the table is the same
-whatever the executor, the number of workers and the order in which they finish.
+whatever the executor, the number of workers and the order in which they finish. A call that waits for approval is
+rejected, since nobody is there to ask.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
@@ -27,6 +28,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
+from ..approval import attended, reject_all
 from ..state import Observation, Problem, State, Status
 from .fingerprint import fingerprint
 from .progress import progress
@@ -114,7 +116,7 @@ def run_cell(cell: Cell) -> Run:
     try:
         agent = cell.make(cell.seed)
         model = " + ".join(sorted(_models(agent)))
-        state = agent.run(cell.task)
+        (state,) = deque(attended(agent, cell.task, reject_all), maxlen=1)
         success = cell.expected(state) if callable(cell.expected) else cell.score(state, cell.expected)
     except KeyboardInterrupt:
         raise
@@ -160,10 +162,10 @@ def _keys(cells: list[Cell]) -> dict[tuple, str]:
 
 
 def _errors(state: State) -> tuple[tuple[str, int], ...]:
-    """Count the problems by kind, and the observations that are errors."""
-    kinds = Counter(event.kind for event in state.events if isinstance(event, Problem))
-    kinds["tool_error"] = sum(event.is_error for event in state.events if isinstance(event, Observation))
-    return tuple(sorted((+kinds).items()))
+    """Count the problems and the results that are errors, by kind."""
+    problems = [event.kind for event in state.events if isinstance(event, Problem)]
+    failures = [event.kind for event in state.events if isinstance(event, Observation) and event.is_error]
+    return tuple(sorted(Counter(problems + failures).items()))
 
 
 def _models(agent: Any, depth: int = 4) -> set[str]:

@@ -12,6 +12,8 @@ import types
 from functools import partial
 from typing import Any
 
+from ..tools import Tool
+
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 _DATA = (*_PLAIN, list, tuple, set, frozenset, dict, types.FunctionType, type)
 
@@ -87,8 +89,7 @@ class _Describer:
 
     def _own(self, value: Any) -> Any:
         """Give a global value if it counts: other objects may change with their use."""
-        function = getattr(value, "function", None)  # of a tool
-        return value if isinstance(value, _DATA) else function if isinstance(function, types.FunctionType) else None
+        return value if isinstance(value, (*_DATA, Tool)) else None
 
 
 _MEMBERS = (types.FunctionType, classmethod, staticmethod, property)

@@ -25,7 +25,8 @@ OFFLINE = (
 @dataclass(frozen=True)
 class Run:
     """One run in short. `status` is that of its last state, or failed where an exception or a dead worker ended it;
-    what such a run used is not known. `errors` counts problems by kind, and observations that are errors (tool_error).
+    what such a run used is not known. `errors` counts what went wrong by kind: problems such as format_error, and calls
+    that gave no result, such as bad_arguments (the kinds of `agentlib.tools.Outcome`).
     """
 
     task: str

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from textwrap import indent
 
-from ..state import Decision, Event, Message, Observation, ToolCall
-from .calls import TO_DECIDE, call_named, decided, extras, one_line, source
+from ..state import Event, Message
+from .calls import TO_DECIDE, call_named, extras, one_line, said
 from .frames import Frame, frame, split_reply
 from .visible import visible
 
@@ -50,7 +50,7 @@ def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
         raw = of.reply[1]
         before, content, after = split_reply(raw, content) or (raw, content, "")
     title = f"   message {index}, {_clean(message.role)}{_answers(of, message)}"
-    read = "\n".join(_said(of, event) for event in of.events if event.message == index)
+    read = "\n".join(said(of.state, event) for event in of.events if event.message == index)
     yield from (_block(f"{title}, discarded:", before) if before else [])
     yield from ([f"{title}: as read below"] if content.strip() == read else _block(f"{title}:", content))
     yield from (_block(f"{title}, discarded:", after) if after else [])
@@ -67,18 +67,8 @@ def _answers(of: Frame, message: Message) -> str:
 
 
 def _event(of: Frame, event: Event) -> str:
-    text = _clip(_said(of, event) + (" [edited]" if event.edited else ""))
+    text = _clip(said(of.state, event) + (" [edited]" if event.edited else ""))
     return indent(text, "     ").replace("     ", "   > ", 1)
-
-
-def _said(of: Frame, event: Event) -> str:
-    if isinstance(event, ToolCall):
-        return f"Action: {one_line(event)}"
-    if isinstance(event, Decision):
-        return f"Decision: {event.verdict}: {decided(of.state, event)}"
-    if isinstance(event, Observation) and len(of.results) > 1:
-        return f"Observation from {source(of.state, event)}: {event.text}"
-    return str(event)
 
 
 def _waits(of: Frame) -> Iterator[str]:

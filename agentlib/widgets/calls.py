@@ -6,9 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import takewhile
 
+from ..exactly import exactly
 from ..parsing import Action, parse
-from ..state import Call, Decision, Message, Observation, Problem, State, ToolCall
+from ..state import Call, Decision, Event, Message, Observation, Problem, State, ToolCall
 
 LONGEST = 100  # characters of a call that stands beside its result
 TO_DECIDE = """\
@@ -52,7 +54,8 @@ def call_named(state: State, call_id: str) -> ToolCall:
 
 def calls_of_reply(state: State, call: ToolCall) -> list[ToolCall]:
     """Give the calls of the reply that asked for `call`."""
-    return [event for event in state.events if isinstance(event, ToolCall) and event.message == call.message]
+    since = takewhile(lambda event: event.message >= call.message, reversed(state.events))
+    return [event for event in since if isinstance(event, ToolCall) and event.message == call.message]
 
 
 def source(state: State, result: Observation) -> str:
@@ -62,6 +65,17 @@ def source(state: State, result: Observation) -> str:
         return call.name
     line = one_line(call)
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def said(state: State, event: Event) -> str:
+    """Give an event as text: with the call that it answers or decides, where its own text leaves that open."""
+    if isinstance(event, ToolCall):
+        return f"Action: {one_line(event)}"
+    if isinstance(event, Decision):
+        return f"Decision: {event.verdict}: {decided(state, event)}"
+    if isinstance(event, Observation) and len(calls_of_reply(state, call_named(state, event.call_id))) > 1:
+        return f"Observation from {source(state, event)}: {event.text}"
+    return str(event)
 
 
 def listing(names: Iterable[str]) -> str:
@@ -110,8 +124,3 @@ def as_json(arguments: str) -> str:
         return exactly(json.dumps(json.loads(arguments), ensure_ascii=False, indent=2))
     except (ValueError, RecursionError):
         return exactly(arguments)
-
-
-def exactly(text: str) -> str:
-    """Give JSON or a call with what cannot be seen as its \\u escape, which says the same."""
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
