@@ -443,9 +443,9 @@ print(inspect.getsource(FunctionCalling.read))
 #
 # | what happens | our loop | `FunctionCalling` |
 # |---|---|---|
-# | arguments that are no JSON | an error goes back, and the broken text stays in the history | the history holds valid JSON, since some servers parse it |
-# | two calls with the same id, or none | the next request is refused | each call gets an id of its own |
-# | Ctrl-C between call and result | the next request is refused | every call is answered, "cancelled" or "not executed" |
+# | arguments that are no JSON | are sent back as they are | are sent back inside JSON: some servers parse the history |
+# | two calls with one id, or none | the next request is refused | each call gets an id of its own |
+# | Ctrl-C between call and result | the next request is refused | every call is answered, as cancelled or not run |
 # | a tool that hangs | the program hangs | `@tool(timeout=…)` gives it up |
 # | a reply with nothing in it | it is taken for the answer | it is sent back, a few times |
 #
@@ -594,9 +594,9 @@ for n, create, chat in zip(costs["messages"], costs["create_ms"], costs["chat_ms
     print(f"history of {n:3} messages: create {create:6.2f} ms, LLM.chat {chat:5.2f} ms")
 
 # %% [markdown]
-# `create` walks through the whole request to transform it, each time: here about 0.2 ms for each message of the history.
-# For one question that is nothing. A run of 200 steps ends with some 400 messages; its requests together wait about nine
-# seconds for it. The bytes on the wire are the same:
+# `create` walks through the whole request to transform it, each time: here about 0.2 ms for each message of the
+# history. For one question that is nothing. A run of 200 steps ends with some 400 messages; its requests together wait
+# about nine seconds for it. The bytes on the wire are the same:
 
 # %%
 sent = client.chat.completions.with_raw_response.create(model=llm.model, messages=messages, tools=[WEATHER])
