@@ -281,6 +281,26 @@ def test_runs_at_the_same_time_do_not_meet(box):
     assert left_behind() == []
 
 
+def test_without_the_engines_own_limits_those_inside_remain(box):
+    image, python = container_image.image_for(engine())
+    bare = replace(engine(), cgroups=False)
+    policy = replace(PATIENT, memory=200, processes=2)
+    greedy = "kept = []\nwhile True: kept.append(bytearray(1_000_000))"
+    assert container.run_in(bare, image, python, greedy, {}, policy).status is Status.MEMORY
+    bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+    assert container.run_in(bare, image, python, bomb, {}, policy).status is Status.KILLED
+    assert left_behind() == []
+
+
+def test_an_image_that_is_out_of_date_is_removed(box):
+    image, _ = container_image.image_for(engine())
+    repository = image.rpartition(":")[0]
+    engine().call("tag", image, f"{repository}:old")
+    container_image.remove_others(engine(), repository, image)
+    assert container_image.is_there(engine(), image)
+    assert not container_image.is_there(engine(), f"{repository}:old")
+
+
 def test_another_image_can_be_the_base(box, monkeypatch):
     image, python = container_image.image_for(engine())
     monkeypatch.setenv("AGENTLIB_CONTAINER_IMAGE", image)
@@ -307,7 +327,7 @@ def test_an_engine_that_encloses_nothing_is_found_out(tmp_path, monkeypatch):
     fake.write_text(
         f"""#!/bin/sh
 case "$*" in
-    *container_inside.py) exec {sys.executable} -I -B {Path(container.__file__).with_name("container_inside.py")} ;;
+    *container_inside.py*) exec {sys.executable} -I -B {Path(container.__file__).with_name("container_inside.py")} ;;
     import*) cat >/dev/null ;;
     *) echo fake 1.0 ;;
 esac
@@ -323,19 +343,19 @@ esac
 def test_each_layer_is_in_the_command():
     for podman in (False, True):
         known = Engine(("true",), podman)
-        with container_engine.container_command(known, "image", Policy(disk=7, inodes=9), given=1) as (_, command):
+        with container_engine.container_command(known, "image", ["x"], Policy(disk=7, inodes=9), 1) as (_, command):
             line = " ".join(command)
         for part in ("--network none", "--read-only", "--cap-drop ALL", "no-new-privileges", "--pull never"):
             assert part in line
         assert ("nr_inodes=13" in line) is not podman  # podman has it in a volume
-    with container_engine.container_command(replace(known, cgroups=False), "image", Policy(), 0) as (_, command):
+    with container_engine.container_command(replace(known, cgroups=False), "i", ["x"], Policy(), 0) as (_, command):
         assert "--memory" not in command and "--ulimit" in command
 
 
 def test_flags_from_the_setting_come_last(monkeypatch):
     monkeypatch.setenv("AGENTLIB_CONTAINER_FLAGS", "--label 'my own'")
-    with container_engine.container_command(Engine(("true",), False), "image", Policy(), 0) as (_, command):
-        assert command[-3:] == ["--label", "my own", "image"]
+    with container_engine.container_command(Engine(("true",), False), "i", ["x", "y"], Policy(), 0) as (_, command):
+        assert command[-6:] == ["--label", "my own", "--entrypoint", "x", "i", "y"]
 
 
 def test_a_policy_that_it_cannot_do_is_refused_in_words():

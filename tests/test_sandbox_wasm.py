@@ -370,14 +370,13 @@ def test_a_component_that_cannot_be_built_leaves_nothing_and_says_why(tmp_path, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the cache folder is named by another variable")
-def test_a_damaged_component_is_built_again(tmp_path, monkeypatch, capfd):
+def test_a_damaged_component_is_built_again(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME" if sys.platform == "darwin" else "XDG_CACHE_HOME", str(tmp_path))
     wasm_build.cache_folder()
     target = wasm_build.cache_folder() / f"python-{wasm_build.key()}.cwasm"
     target.write_bytes(b"damaged")
     assert wasm_module._probe.__wrapped__().ok
     assert [path.name for path in target.parent.iterdir()] == [target.name]
-    assert "once" in capfd.readouterr().err
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="only POSIX has permissions of this kind")

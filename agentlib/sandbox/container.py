@@ -56,11 +56,12 @@ class Container:
 
 def run_in(engine: Engine, image: str, python: str, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
     """Start the container, send it the job, kill it when it does not end by itself, and read its report."""
+    program = [python, "-I", "-B", f"/{OURS}/container_inside.py"]
     most = policy.disk * MB + 2 * policy.output + 10 * MB  # bytes that a report may have
     try:
-        with container_command(engine, image, policy, entries(files)) as (name, command):
+        with container_command(engine, image, program, policy, entries(files)) as (name, command):
             ending = watch(
-                [*command, python, "-I", "-B", f"/{OURS}/container_inside.py"],
+                command,
                 watcher(policy, most),
                 most,
                 stdin=job(code, files, policy),

@@ -11,7 +11,7 @@ import secrets
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ _PAGE = 4_096  # bytes
 _SECONDS = 60.0  # for a short command of the engine
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY")
 _ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": BOX,
     "LANG": "C.UTF-8",
     "MALLOC_ARENA_MAX": "2",  # or each thread reserves memory that counts as used
@@ -149,13 +149,16 @@ def own_disk(engine: Engine, name: str, policy: Policy, given: int) -> Iterator[
 
 
 @contextmanager
-def container_command(engine: Engine, image: str, policy: Policy, given: int) -> Iterator[tuple[str, list[str]]]:
-    """Give the container's name and the command that runs it, layer by layer. Afterwards nothing of it is left."""
+def container_command(
+    engine: Engine, image: str, program: Sequence[str], policy: Policy, given: int
+) -> Iterator[tuple[str, list[str]]]:
+    """Give the container's name and the command that runs a program in it, layer by layer. Afterwards nothing of it
+    is left."""
     name = f"agentlib-{secrets.token_hex(8)}"
     with own_disk(engine, name, policy, given) as disk:
         command = [
             *(*engine.command, "run", "--rm", "--interactive", "--name", name),
-            *("--pull", "never", "--log-driver", "none", "--hostname", "sandbox"),
+            *("--pull", "never", "--log-driver", "none", "--hostname", "sandbox", "--workdir", "/"),
             *no_network(),
             *nothing_to_write(engine),
             *no_powers(),
@@ -164,7 +167,7 @@ def container_command(engine: Engine, image: str, policy: Policy, given: int) ->
             *environment(),
             *disk,
             *shlex.split(os.environ.get("AGENTLIB_CONTAINER_FLAGS", "")),
-            image,
+            *("--entrypoint", program[0], image, *program[1:]),
         ]
         try:
             yield name, command

@@ -1,6 +1,7 @@
 """Build CPython for WebAssembly, once for each user: half a minute, no network, about 50 MB in the user's cache folder.
 
-componentize-py brings the interpreter; wasmtime compiles it for this processor. Both come from PyPI.
+componentize-py brings the interpreter; wasmtime compiles it for this processor. Both come from PyPI. Before a workshop:
+`python -m agentlib.sandbox.wasm_build`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def component(*, anew: bool = False) -> Path:
     """Give the compiled component, and build it when this user has none of these versions. Raises BuildError."""
     target = cache_folder() / f"python-{key()}.cwasm"
     if anew or not target.exists():
-        print("Building Python for WebAssembly, once: this takes about half a minute.", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():  # a saved notebook must not differ for it
+            print("Building Python for WebAssembly, once: this takes about half a minute.", file=sys.stderr, flush=True)
         build(target)
         remove_older(target)
     return target
@@ -134,3 +136,7 @@ def bare_environment() -> dict[str, str]:
     """Give the few variables that a Python process needs to start and to load its libraries, and no others."""
     needed = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TEMP", "TMPDIR")
     return {name: os.environ[name] for name in needed if name in os.environ}
+
+
+if __name__ == "__main__":
+    print(component())
