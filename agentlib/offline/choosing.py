@@ -23,7 +23,8 @@ SIGNS = {
 }
 # Words of these that any tool may have, and words that name no subject.
 _ANY = word_set("search look lookup find information retrieve query question answer get show tool function fact")
-_PLAIN = word_set("encyclopedia encyclopaedia wikipedia wiki weather forecast arithmetic")
+_PLAIN = word_set("encyclopedia encyclopaedia wikipedia wiki weather forecast temperature humidity"
+                  " arithmetic")
 _ERROR = re.compile(r"\s*error\b", re.I)
 _UNKNOWN = re.compile(r"\s*error\b(?:.*\b(?:unknown|no such|not found|does not exist|there is no).{0,10}\btool"
                       r"|.*\btool\b.{0,40}\b(?:unknown|not exist|not found))", re.I)

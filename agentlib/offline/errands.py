@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from .choosing import SIGNS, Call, is_foreign, ranked, usable
 from .clues import ids, names
-from .fitness import LEAST
+from .fitness import LEAST, ranking
 from .gathering import about, gathered
-from .needs import Errand, Open, Talk
+from .needs import Errand, Need, Open, Talk
 from .offered import Tool
 from .outcomes import Lost, Mind, Outcome, Want
 from .questions import understand
@@ -49,15 +49,23 @@ def errand_of(reading: Reading) -> Errand | None:
     fitting = [(tool, fit) for tool, fit in selected(tools, reading.question) if fit >= LEAST]
     if (isinstance(need, Talk) and need.kind != "repeat") or not fitting:
         return None
-    best = fitting[0]
-    kind = kind_of_tool(need)
-    own = ranked(kind, reading, reading.question)[:1] if kind in SIGNS else []
-    if own and (best[0] == own[0] or not isinstance(need, Open)):
-        fit = next((fit for tool, fit in fitting if tool == own[0]), 0.0)
-        by_numbers = kind == "sum" and any(part.kind in _NUMERIC for part in required(best[0]))
-        if not by_numbers and (best[0] == own[0] or best[1] < fit + _MARGIN):
-            return None  # a sum goes to a calculator as one expression, to other tools as numbers
+    if _is_the_grammars(need, reading, tools, dict(fitting)):
+        return None
     return Errand(reading.question, tuple(tool.name for tool, _ in fitting))
+
+
+def _is_the_grammars(need: Need, reading: Reading, tools: tuple[Tool, ...], fits: dict[Tool, float]) -> bool:
+    """Say whether the grammar has a tool of its own for a need that is as good as the best of those that fit."""
+    best, kind = next(iter(fits)), kind_of_tool(need)
+    own = next(iter(ranked(kind, reading, reading.question)), None) if kind in SIGNS else None
+    if own is None:
+        return False
+    if kind == "sum" and any(part.kind in _NUMERIC for part in required(best)):
+        return False  # a sum goes to a calculator as one expression, to other tools as numbers
+    if best == own or isinstance(need, Open):
+        return best == own
+    by_words = dict(ranking(tools, reading.question))[best]  # that it could be called is no reason to call it
+    return by_words < LEAST or fits[best] < fits.get(own, 0.0) + _MARGIN
 
 
 def settle_errand(mind: Mind, need: Errand) -> Outcome:
