@@ -289,7 +289,7 @@ for k in (1, 3, 5, 10, 20):
 
 # %% [markdown]
 # With too few, the right tool may not be offered, and no model can call it then. With too many, the neighbours are
-# back. Five is best here. But a difference of two questions in sixty proves little; the tokens are the certain gain.
+# back. Five is best here. But a difference of a few questions in sixty proves little; the tokens are the certain gain.
 #
 # And the vague descriptions? Does search make up for them?
 
