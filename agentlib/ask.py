@@ -10,8 +10,8 @@ import sys
 STRATEGIES = ("react", "function_calling")
 TOOLS = ("world", "orders")
 ABOUT = (
-    "The model is the one that .env names, or the offline model. The tools of world are search, weather and calculator; "
-    "those of orders look into a small shop, and two of them write: you are asked before they do."
+    "The model is the one that .env names, or the offline model. The tools of world: search, weather, calculator. "
+    "Those of orders look into a small shop, and two of them write: you are asked before they do."
 )
 
 
