@@ -22,6 +22,7 @@ __all__ = [
     "Result",
     "SandboxUnavailable",
     "Status",
+    "all_backends",
     "probes",
     "run",
 ]

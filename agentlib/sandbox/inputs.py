@@ -27,10 +27,15 @@ def checked_files(files: Mapping[str, bytes | str], policy: Policy) -> dict[str,
     return given
 
 
+def is_plain(path: str) -> bool:
+    """Whether a path is relative and can lead out of a folder on no operating system."""
+    return not any(part in ("", ".", "..") for part in path.split("/")) and not any(sign in path for sign in "\\:\0\n")
+
+
 def _check_path(path: str) -> None:
-    """Refuse a path that is not plain, or could lead out of the working directory on any operating system."""
-    parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts) or any(sign in path for sign in "\\:\0\n"):
+    """Refuse a path that is not plain, or too long for some file system."""
+    if not is_plain(path):
         raise InputError(f"{path!r} is not a plain relative path, such as 'data/sales.csv'")
+    parts = path.split("/")
     if any(len(part.encode("utf-8", "surrogatepass")) > 255 for part in parts) or len(parts) > 50:
         raise InputError(f"the path {path[:60]!r}... is too long")

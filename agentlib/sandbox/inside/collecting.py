@@ -59,15 +59,20 @@ def read_regular(path: str, most: int) -> bytes | str:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         return "a link" if os.path.islink(path) else (error.strerror or "cannot be opened")
-    with os.fdopen(opened, "rb") as file:
+    try:
         found = os.fstat(opened)
+        if stat.S_ISDIR(found.st_mode):
+            return "a folder that is too deep"
         if not stat.S_ISREG(found.st_mode):
-            return "a folder that is too deep" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+            return "not a regular file"
         if found.st_nlink != 1:
             return "a file with more than one name"
         if found.st_size > most:
             return "too large"
-        return file.read(most)
+        with open(opened, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(opened)
 
 
 def count(folder: str, most: int) -> tuple[int, int]:
@@ -94,18 +99,15 @@ def count(folder: str, most: int) -> tuple[int, int]:
 
 def remove(folder: str) -> None:
     """Remove a folder and all in it, level by level: the path of what lies deep may be too long to be used."""
-    while True:
-        deeper = tempfile.mkdtemp(prefix="agentlib-", dir=os.path.dirname(folder))
-        moved = _lift(folder, deeper)
-        os.rmdir(folder)
-        folder = deeper
-        if not moved:
-            os.rmdir(folder)
-            return
+    other = tempfile.mkdtemp(prefix="agentlib-", dir=os.path.dirname(folder))
+    while _lift(folder, other):
+        folder, other = other, folder
+    os.rmdir(folder)
+    os.rmdir(other)
 
 
-def _lift(folder: str, deeper: str) -> int:
-    """Empty a folder: remove its files, and move what is in its folders to `deeper`. Give how many were moved."""
+def _lift(folder: str, other: str) -> int:
+    """Empty a folder: remove its files, and move what is in its folders to another one. Give how many were moved."""
     moved = 0
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
@@ -115,7 +117,7 @@ def _lift(folder: str, deeper: str) -> int:
         os.chmod(path, 0o700)
         for inner in os.listdir(path):
             _make_movable(os.path.join(path, inner))
-            os.rename(os.path.join(path, inner), os.path.join(deeper, str(moved)))
+            os.rename(os.path.join(path, inner), os.path.join(other, str(moved)))
             moved += 1
         os.rmdir(path)
     return moved

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from . import capabilities, collecting, limits, packing, processes, system_calls, user_code
 
 OURS = 3  # the box and its folders `work` and `tmp`
-LOOK_EVERY = 0.05  # seconds, where the kernel has no limit and the supervisor must count
+LOOK_EVERY = 0.02  # seconds, where the kernel has no limit and the supervisor must count
 
 
 @dataclass(frozen=True)
@@ -184,14 +184,14 @@ def over_limit(job: Job, child: int) -> str:
     """Give '' or which limit the run is over, of those that the kernel does not enforce."""
     if job.processes > 1 and processes.count_running(child, job.namespaces) > job.processes:
         return f"processes: more than {job.processes} at once"
-    return "" if job.namespaces else over_disk(job)
+    return "" if job.namespaces else over_disk(job, child)
 
 
-def over_disk(job: Job) -> str:
+def over_disk(job: Job, child: int) -> str:
     """Give '' or which limit on files the run is over: those that it has, and those that it removed and still holds."""
     most = job.disk * limits.MEGABYTE
     held: dict[tuple[int, int], int] = {}
-    for process in processes.descendants(os.getpid()):
+    for process in processes.descendants(os.getpid()) if job.processes > 1 else [child]:
         held |= processes.removed_but_held(process, unknown=most)
     entries, size = collecting.count(job.box, job.most_entries)
     if entries + len(held) > job.most_entries:
