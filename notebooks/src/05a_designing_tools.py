@@ -55,7 +55,7 @@ for key, value in by_name["delete_file"].to_wire()["function"].items():
     print(f"{key:12}", value)
 
 # %% [markdown]
-# Every tool has a second description, which says little. People write such lines every day.
+# Every tool has a second description, which says little:
 
 # %%
 files = [by_name[name] for name in ("list_files", "read_file", "find_in_files", "delete_file", "file_size")]
@@ -341,7 +341,7 @@ assert len(results["vague, best 5", 60][0]) >= len(results["vague", 60][0])
 # words.
 #
 # With real models, larger gains are reported. Offering only what a search found raised the share of right selections
-# from 13.62 % to 43.13 % on a benchmark of MCP servers, with less than half of the tokens (Gan and Sun 2025,
+# from 13.62 % to 43.13 % on a benchmark of MCP servers, with about half of the prompt's tokens (Gan and Sun 2025,
 # [arXiv:2505.03275](https://arxiv.org/abs/2505.03275)). Anthropic reports 49 % to 74 % for Claude Opus 4 with a tool
 # that searches for tools, in internal tests ([Advanced tool
 # use](https://www.anthropic.com/engineering/advanced-tool-use), 2025). The idea is older: ToolLLM picked among 16,464

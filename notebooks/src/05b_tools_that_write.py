@@ -447,8 +447,8 @@ writes = [call.name for calls in first for call in calls if company.toolbox.tool
 print(len(writes), "of", len(QUESTIONS), "first calls wait:", ", ".join(sorted(writes)))
 
 # %% [markdown]
-# If *every* call waited, people would click without reading. Anthropic reports that users of Claude Code accept 93 %
-# of its questions ([Claude Code auto mode](https://www.anthropic.com/engineering/claude-code-auto-mode), 2026).
+# If *every* call waited, who would still read each one? Anthropic reports that users of Claude Code accept 93 % of its
+# permission prompts ([Claude Code auto mode](https://www.anthropic.com/engineering/claude-code-auto-mode), 2026).
 # Attention is what approval is made of. Spend it on calls that cannot be undone, and let code decide the rest: limits,
 # rules in the database, or a sandbox (lesson 08).
 #
@@ -467,7 +467,7 @@ print(server_file.read_text(encoding="utf-8"))
 
 # %% [markdown]
 # We start it as a process of its own. The package `mcp` is an optional extra. Where it is missing, the next cell says
-# so, and the cells after it show nothing.
+# so, and those that use the server show nothing.
 
 # %%
 import os
@@ -496,10 +496,10 @@ for tool in remote:
 # > traces differ?
 
 # %%
-for goal in ("Which orders of Mei Chen are still on their way?", LAMP):
-    for tools in [remote] if remote else []:
-        local, far = FunctionCalling(llm, Orders().tools), FunctionCalling(llm, tools)
-        print(far.run(goal) == local.run(goal), "·", far.run(goal).status, "·", goal)
+if remote:
+    local, far = FunctionCalling(llm, Orders().tools), FunctionCalling(llm, remote)
+    for goal in ("Which orders of Mei Chen are still on their way?", LAMP):
+        print("equal:", far.run(goal) == local.run(goal), "·", far.run(goal).status, "·", goal)
 
 # %% [markdown]
 # Nowhere. The names, descriptions and schemas are the same, so the requests are; and the call that writes waits here
