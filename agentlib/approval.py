@@ -52,6 +52,8 @@ def edit(agent: Agent, state: State, call_id: str | None, arguments: str | dict)
     call = waiting(state, call_id)
     if call is None:
         return state
+    if call.name not in agent.toolbox.tools:
+        raise ValueError(f"this agent has no tool {call.name!r}, which the call that waits is for")
     written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     try:
         agent.toolbox.tools[call.name].bind(written)

@@ -136,6 +136,11 @@ def test_changed_arguments_wait_again_and_a_mistake_loses_nothing(lab, page):
     stepper.press("next")
     stepper.says("Refunded 9.0 for A-1042.")
     assert paid(lab, "edited") == ["A-1042 9.0"]
+    stepper.press("next")
+    stepper.says("Nine are paid back.")
+    sent = stepper.part(".als-refs .als-message[data-role=assistant]").inner_text()
+    assert "amount=9" in sent
+    assert "12.5" not in sent
 
 
 def test_a_live_run_stops_at_the_call_and_goes_on_by_keyboard(lab, page):

@@ -345,6 +345,13 @@ def test_arguments_that_do_not_fit_are_one_line(text, line):
     assert press(stepper, {"verdict": "approve"}) == ""  # nothing was lost
 
 
+def test_an_agent_without_the_tool_is_one_line():
+    waits = refunding()[0].branches[0][-1]
+    stepper = Stepper([waits], FunctionCalling(ScriptedLLM([]), [weather]))
+    said = press(stepper, {"verdict": "edit", "text": "{}"})
+    assert said == "this agent has no tool 'refund', which the call that waits is for"
+
+
 def test_next_without_a_decision_says_what_is_missing():
     stepper, _ = refunding("Done.")
     assert press(stepper) == "the call waits: approve it, reject it or edit it"

@@ -85,9 +85,9 @@ def listing(names: Iterable[str]) -> str:
 
 def decided(state: State, decision: Decision) -> str:
     """Say what was decided about which call; of changed arguments, what they were: the call shows the new ones."""
-    said = decision.text.replace("was Action: ", "was ", 1)
-    lines = [said] if decision.verdict == "edited" else [one_line(call_named(state, decision.call_id)), said]
-    return "\n".join(filter(None, lines))
+    if decision.verdict == "edited":
+        return exactly(decision.text.replace("was Action: ", "was ", 1))
+    return "\n".join(filter(None, [one_line(call_named(state, decision.call_id)), decision.text]))
 
 
 def discarded(problems: Iterable[Problem]) -> tuple[Call, ...]:
