@@ -68,6 +68,9 @@ def in_text(orders: Orders, question: str) -> tuple[str, list[str]]:
     ("Refund order A-1003.",
      [("lookup_order", {"order_id": "A-1003"}),
       ("refund", {"order_id": "A-1003", "amount": 75.8, "reason": "asked for by the customer"})], "Refunded EUR 75.80"),
+    ("Can you refund order A-1009? The strap is torn.",
+     [("lookup_order", {"order_id": "A-1009"}),
+      ("refund", {"order_id": "A-1009", "amount": 69, "reason": "The strap is torn"})], "Refunded EUR 69.00"),
     ("Cancel Tom Baker's order of the chess set.",
      [("find_orders", {"customer": "Tom Baker"}), ("cancel_order", {"order_id": "A-1020"})], "Cancelled order A-1020"),
     ("Refund the lamp of Amara Okafor, it arrived broken.",
@@ -125,7 +128,7 @@ def test_an_error_that_offers_another_id_is_followed(orders):
     ("Refund A-1020, please, it is too late.", "use cancel_order", 2),
     ("Refund order A-1042.", "it can be refunded once it is delivered", 2),
     ("Refund EUR 99 of order A-1017: broken.", "refund at most EUR 48.40", 1),
-    ("Which orders does Mei Chan have?", "Did you mean Mei Chen or Wei Chen?", 1),
+    ("Which orders of Mei Chan are still on their way?", "Did you mean Mei Chen or Wei Chen?", 1),
 ])
 def test_what_the_shop_refuses_is_said_and_not_tried_in_other_ways(orders, question, said, most):
     before = orders.query("SELECT * FROM orders")

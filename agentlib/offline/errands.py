@@ -74,6 +74,8 @@ def settle_errand(mind: Mind, need: Errand) -> Outcome:
     fitting = [known[name] for name in need.tools if name in known][:_TRIES]
     outcome: Outcome = Lost("the answer")
     for tool in fitting:
+        if tool != fitting[0] and any(filled.missing for filled in fill_from(tool, need.text)):
+            break
         outcome = _with_tool(mind, need, tool, list(known.values()))
         if not isinstance(outcome, Lost) or any(map(changes, fitting)) or not _failed(mind.reading):
             break

@@ -16,8 +16,8 @@ from .signatures import required
 from .slots import fill_from, takes_id, takes_shaped
 
 _ID, _GIVEN, _MISSING, _CHANGE = 1.0, 0.5, 0.4, 1.5
-_CHANGING = frozenset(stems("cancel delete refund send move create put pay book set update remove add make order"
-                            " transfer issue change reset submit post"))
+_CHANGING = frozenset(stems("cancel delete refund send move create put pay update remove add make transfer change reset"
+                            " submit"))  # no verbs that are nouns as well, as in order_status
 _ASKS = re.compile(r"\W*(?:what|which|who(?:se|m)?|when|where|why|how|is|are|was|were|do|does|did|has|have|had)\b",
                    re.I)
 _POLITE = re.compile(r"^\W*(?:(?:please|now|also|(?:can|could|would) you|i(?: want|'d like)(?: you)? to)\W+)+", re.I)

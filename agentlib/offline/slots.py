@@ -23,7 +23,7 @@ _DATES = frozenset(stems("date day start end"))
 ((_TIME,), (_FILE,)) = stems("time"), stems("file")
 _SAID = frozenset(stems("reason body message comment note explanation"))  # may follow a colon or a "because"
 _BARE = re.compile(r"(?:\b(?i:number|no\.?|id|order|case|ticket) |#)(\d{3,8})\b")
-_SAYS = re.compile(r"(?::|\bbecause\b|\bsince\b|,(?= (?:it|they|the|my) ))\s+(.+?)[.!]?$", re.I)
+_SAYS = re.compile(r"(?::|\bbecause\b|\bsince\b|[,.?!](?= (?:it|they|the|my) ))\s+(.+?)[.!]?$", re.I)
 _SEVERAL = re.compile(rf"{NAME}(?:, {NAME})*,? and {NAME}")
 _NO_KEY = frozenset(stems("does much many are is there any has have give tell need show find get list please all"))
 
