@@ -16,6 +16,7 @@ from agentlib.sandbox import Policy, Status, container, container_engine, contai
 from agentlib.sandbox.container import Container
 from agentlib.sandbox.container_engine import Engine, EngineError
 
+pytestmark = pytest.mark.long
 PATIENT = Policy(seconds=60)  # where time is not the subject
 
 

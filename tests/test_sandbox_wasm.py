@@ -131,6 +131,26 @@ def test_a_sparse_file_counts_as_large_as_it_claims_to_be(wasm):
     assert not any(result.files.values())
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows they cannot be seen, as the module says")
+def test_files_that_were_removed_and_are_still_held_count(wasm):
+    code = """
+import os
+held = []
+for n in range(100):
+    held.append(open(f"{n}", "wb", buffering=0))
+    os.unlink(f"{n}")
+    held[-1].write(bytes(60_000))
+print("many small ones are fine")
+for file in held:
+    for _ in range(40):
+        file.write(bytes(60_000))
+while True: pass
+"""
+    result = wasm.run(code, {}, replace(PATIENT, disk=10))
+    assert (result.status, result.reason) == (Status.KILLED, "disk: more than 10 MB")
+    assert result.stdout == "many small ones are fine\n"
+
+
 @pytest.mark.parametrize("folder", ["/work", "/tmp"])
 def test_files_are_counted(wasm, folder):
     code = f"n = 0\nwhile True:\n    open(f'{folder}/{{n}}', 'w').close(); n += 1"
@@ -369,6 +389,7 @@ def test_a_component_that_cannot_be_built_leaves_nothing_and_says_why(tmp_path, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="the cache folder is named by another variable")
 def test_a_damaged_component_is_built_again(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME" if sys.platform == "darwin" else "XDG_CACHE_HOME", str(tmp_path))

@@ -119,6 +119,8 @@ def read_report(ending: Ending, policy: Policy) -> Result:
 
 def judge(told: dict, policy: Policy) -> tuple[Status, int | None, str]:
     """Say how the run ended: status, exit code and reason."""
+    if told["failed"]:
+        return Status.UNAVAILABLE, None, f"the sandbox failed: {told['failed']}"
     if told["too_much"]:
         return Status.OUTPUT_LIMIT, None, f"it printed far more than the {policy.output} bytes that are kept"
     if told["reason"] == "timeout":

@@ -5,7 +5,9 @@ system calls: what the code can reach is what `wasm_child.capabilities` hands to
 and no network, and it computes three to four times slower.
 
 What it does not stop: code that keeps a processor busy until its time is up, and faults in wasmtime, which would let
-the code into its host process: a process of this user, without secrets in its environment.
+the code into its host process: a process of this user, without secrets in its environment. Disk and files are counted
+by a watcher, so that code may be over the limit for some milliseconds; on Windows, files that the code removed and
+still holds open are not counted.
 """
 
 from __future__ import annotations
@@ -53,13 +55,20 @@ class Wasm:
 
     def run(self, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
         """Run the code in a fresh instance and give what came of it."""
-        room = Path(tempfile.mkdtemp(prefix="agentlib-wasm-"))
-        try:
-            prepare(room, code, files)
-            ending = supervise(room, policy, 2 + trees.entries(files))
-            return gather(room, ending, policy)
-        finally:
-            trees.remove(room)
+        if not (probe := self.probe()).ok:
+            return Result(Status.UNAVAILABLE, reason=probe.reason, isolation=self.name)
+        return run_once(code, files, policy)
+
+
+def run_once(code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
+    """Prepare a room, run the code in it, take what is left there, and remove it."""
+    room = Path(tempfile.mkdtemp(prefix="agentlib-wasm-"))
+    try:
+        prepare(room, code, files)
+        ending = supervise(room, policy, 2 + trees.entries(files))
+        return gather(room, ending, policy)
+    finally:
+        trees.remove(room)
 
 
 def prepare(room: Path, code: str, files: Mapping[str, bytes]) -> None:
@@ -148,6 +157,8 @@ def judge(room: Path, ending: Ending, outcome: dict, policy: Policy) -> tuple[St
         return Status.UNAVAILABLE, None, f"WebAssembly did not start within {_START:g} seconds"
     if ending.stopped:
         return Status.KILLED, None, ending.stopped
+    if "stopped" in outcome:
+        return Status.KILLED, None, outcome["stopped"]
     if "fault" in outcome:
         return Status.ERROR, None, f"the interpreter broke down: {outcome['fault']}"
     if "exit_code" not in outcome:
@@ -206,12 +217,12 @@ def _attempted() -> Probe:
         secret.write_text("secret", encoding="utf-8")
         name = next(iter(os.environ), "PATH")
         code = _ATTEMPTS.format(path=str(secret), port=server.getsockname()[1], name=name)
-        tried = Wasm().run(code, {}, Policy(seconds=20))
+        tried = run_once(code, {}, Policy(seconds=20))
     refused = [line for line in tried.stdout.splitlines() if " refused " in line]
     if tried.status is not Status.OK or len(refused) != 4 or "got through" in tried.stdout:
         found = tried.reason or (tried.stdout + tried.stderr).strip()
         return Probe(Wasm.name, False, f"It does not hold: {found[-300:]}.", "report this as a bug")
-    endless = Wasm().run("while True: pass", {}, Policy(seconds=0.2))
+    endless = run_once("while True: pass", {}, Policy(seconds=0.2))
     if endless.status is not Status.TIMEOUT:
         return Probe(Wasm.name, False, f"An endless loop ended as {endless.status}.", "report this as a bug")
     return Probe(Wasm.name, True, "Files, network, processes and environment were refused; an endless loop was ended.")
