@@ -2,8 +2,7 @@
 
 A word of the question that stands in a tool's name counts twice, in its description once, among its parameters half.
 One that means nearly the same counts less. The more tools of the request have a word, the less it tells: its weight is
-one over the square root of their number. What a description says the tool is *not* for counts against it. Last, a tool
-whose required arguments the question gives is a better guess than one for which something is missing.
+one over the square root of their number. What a description says the tool is *not* for counts against it.
 
 So a vague description makes the model choose badly, and so do many tools that are alike, for no other reason than this.
 """

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .calling import Spoken, wire_calls, with_ids
-from .faults import Faults, drawn
+from .faults import MISTAKES, Faults, drawn
 from .malformed import MALFORMED
 from .native_malformed import NATIVE, Sent
 from .notes import Value
@@ -22,7 +22,6 @@ from .thinking import think
 from .wording import answer_of
 
 _NOTE = re.compile(r"\s*note\s*[:：]", re.I)
-_MISTAKES = ("invented_tool", "wrong_type", "repeated_action", "premature_answer")
 
 Chance = Callable[[str], float]
 
@@ -66,7 +65,7 @@ def _struck(faults: Faults, chance: Chance, fits: Callable[[str], bool]) -> str 
     """Say which fault strikes, if any: first whether and which block or mistake, then which of the block."""
     homeless = sum(rate for kind, rate in faults.rates.items() if kind in MALFORMED and kind not in NATIVE)
     forms = {kind: getattr(faults, kind) + homeless / len(NATIVE) for kind in NATIVE}
-    blocks = [forms, *({kind: getattr(faults, kind)} for kind in _MISTAKES)]
+    blocks = [forms, *({kind: getattr(faults, kind)} for kind in MISTAKES)]
     block = drawn([sum(each.values()) for each in blocks], chance("whether"))
     fitting = {kind: rate for kind, rate in blocks[block].items() if rate and fits(kind)} if block is not None else {}
     which = drawn(list(fitting.values()), chance("which") * sum(fitting.values()))
