@@ -214,26 +214,23 @@ def test_what_the_schema_accepts_is_never_unpacked():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "repair"),
-    [
-        ({"points": {"x": 1, "y": 2}}, "points: dict to list"),
-        ({"points": [{"x": 1, "y": 2}], "sizes": 3}, "sizes: int to list"),
-        ({"points": '[{"x": 1, "y": 2}]'}, "points: str to list"),
-        ({"points": [], "tags": "red"}, "tags: str to list"),
-        ({"points": [], "tags": '["red", "blue"]'}, "tags: str to list"),
-    ],
+    ("name", "value"),
+    [("points", '[{"x": 1, "y": 2}]'), ("sizes", "[1, 2]"), ("tags", '["red", "blue"]')],
 )
-def test_one_value_where_a_list_is_wanted(arguments, repair):
-    assert bind(draw, arguments)[1] == (repair,)
+def test_a_list_that_is_written_as_a_text_is_read(name, value):
+    values, repairs = bind(draw, {"points": []} | {name: value})
+    assert (len(values[name]) > 0, repairs) == (True, (f"{name}: str to list",))
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [{"points": None}, {"points": [], "tags": "red, blue"}, {"points": [], "tags": "[red"}, {"points": {"x": 1}},
-     {"points": [], "sizes": "3"}, {"points": [], "sizes": [1, "2.5"]}],
+    ("name", "value"),
+    [("points", None), ("points", {"x": 1, "y": 2}), ("tags", "red, blue"), ("tags", "red"), ("tags", "[red"),
+     ("sizes", 3), ("sizes", "3"), ("sizes", [1, "2.5"]), ("grid", [1, 2]), ("grid", ["1", "2"])],
 )  # fmt: skip
-def test_a_list_that_would_be_a_guess_is_refused(arguments):
-    refusal(draw, arguments)
+def test_one_value_is_no_list(name, value):
+    def show(points: list[Point] = (), sizes: list[int] = (), tags: list[str] = (), grid: list[list[int]] = ()): ...
+
+    assert refusal(show, {name: value}).startswith(name)
 
 
 # -- at any depth
@@ -260,7 +257,7 @@ def deep(points: list[Point] | None = None, counts: dict[str, int] | None = None
         ("either", {"x": "1", "y": 1}, Point(1, 1), ("either.x: str to int",)),
         ("either", "null", None, ("either: str to null",)),
         ("level", "HIGH", Level.HIGH, ("level: HIGH to high",)),
-        ("step", "2", 2, ("step: 2 to 2",)),
+        ("step", "2", 2, ("step: str to int",)),
         ("day", "2024/5/1", date(2024, 5, 1), ("day: 2024/5/1 to 2024-05-01",)),
         ("day", "2024-05-01T00:00:00", date(2024, 5, 1), ("day: 2024-05-01T00:00:00 to 2024-05-01",)),
         ("pair", ["1", "b"], (1, "b"), ("pair.0: str to int",)),
@@ -299,6 +296,26 @@ def test_of_many_faults_the_first_are_told():
     told = refusal(deep, {"counts": {f"k{i}": "x" for i in range(50)}})
     assert told.startswith('counts.k0: Input should be a valid integer, got "x"; ')
     assert told.endswith("; and 42 more")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400"])
+def test_a_number_is_one_that_json_has(number):
+    def measure(x: float = 0, rows: list[dict[str, float]] = (), free: object = None, text: str = ""): ...
+
+    schema = {"properties": {"x": {"type": "number"}, "rows": {"type": "array"}, "free": {}, "text": {}}}
+    for tool in (Tool(measure), Tool.from_schema("measure", "", schema, measure)):
+        for name, value in (("x", "{}"), ("rows.0.a", '[{{"a": {}}}]'), ("free", "{}")):
+            with pytest.raises(ArgumentsError, match=f"^{name}: Input should be a finite number, got -?(NaN|Infinity)"):
+                tool.bind(f'{{"{name.split(".")[0]}": {value.format(number)}}}')
+        assert tool.bind(f'{{"text": "{number}"}}')[0]["text"] == number
+
+
+def test_half_of_a_surrogate_pair_is_told_in_letters_that_can_be_sent():
+    for arguments in (r'{"n": "\ud800"}', r'{"\ud800": 1}'):
+        tool = Tool.from_schema("call", "", {"properties": {"n": {"type": "integer"}}}, print)
+        with pytest.raises(ArgumentsError) as caught:
+            tool.bind(arguments)
+        assert rb"\ud800" in str(caught.value).encode()
 
 
 # -- what writes is not guessed at

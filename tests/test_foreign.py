@@ -82,7 +82,7 @@ def test_without_parameters_there_are_none(schema):
 )  # fmt: skip
 def test_the_words_of_benchmarks_for_types(word, kind, value):
     tool = made({"type": "dict", "properties": {"x": {"type": word}}, "required": ["x"]})
-    assert tool.parameters["properties"]["x"] == {"type": kind}
+    assert tool.parameters["properties"]["x"] == {"type": kind} | ({"items": {}} if kind == "array" else {})
     assert tool.bind(json.dumps({"x": value})) == ({"x": value}, ())
 
 
@@ -110,6 +110,57 @@ def test_what_older_drafts_and_openapi_write():
     assert tool.bind('{"a": 2, "b": null, "c": [1, "x"]}')[1] == ()
     assert refusal(tool, {"a": 1}) == "a: Input should be greater than 1, got 1"
     assert properties["a"]["exclusiveMinimum"] is True  # the caller's own is not changed
+
+
+@pytest.mark.parametrize(
+    ("schema", "wire", "fits", "repaired", "refused"),
+    [
+        ({"type": "integer", "enum": ["1", "2", "any"]}, {"type": ["integer", "string"], "enum": [1, 2, "any"]},
+         [1, "any"], ("2", 2, "x: str to int"), [3, "some", True, None]),
+        ({"type": "boolean", "enum": ["True", "False"]}, {"type": "boolean", "enum": [True, False]},
+         [True, False], ("False", False, "x: str to bool"), ["any", 1, None]),
+        ({"type": "integer", "enum": ["A", "B"]}, {"type": "string", "enum": ["A", "B"]},
+         ["A"], ("b", "B", "x: b to B"), [1, "C"]),
+        ({"type": "string", "enum": ["True", "any"]}, {"type": "string", "enum": ["True", "any"]},
+         ["True"], (True, "True", "x: bool to str"), [False, 1]),
+        ({"type": "array", "items": {"type": "string"}, "enum": ["a", "b"]},
+         {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
+         [[], ["b", "a"]], (["A"], ["a"], "x.0: A to a"), ["a", ["c"], [["a"]]]),
+        ({"type": "array", "items": {"type": "integer"}, "enum": ["1", "2"]},
+         {"type": "array", "items": {"type": "integer", "enum": [1, 2]}},
+         [[1]], (["2"], [2], "x.0: str to int"), [[3]]),
+    ],
+)  # fmt: skip
+def test_an_enum_that_its_type_contradicts(schema, wire, fits, repaired, refused):
+    tool = made({"type": "object", "properties": {"x": schema}, "required": ["x"]})
+    assert tool.parameters["properties"]["x"] == wire
+    for value in fits:
+        assert tool.bind(json.dumps({"x": value})) == ({"x": value}, ())
+    given, value, repair = repaired
+    assert tool.bind(json.dumps({"x": given})) == ({"x": value}, (repair,))
+    for value in refused:
+        assert refusal(tool, {"x": value}).startswith("x")
+
+
+def test_a_default_that_is_null_may_be_given():
+    tool = made({"type": "object", "properties": {"day": {"type": "string", "default": None},
+                                                  "kind": {"type": "string", "enum": ["a"], "default": None},
+                                                  "city": {"type": "string", "default": "Oslo"}}})  # fmt: skip
+    assert tool.signature == 'call(day: string or null = null, kind: "a" or null = null, city: string = "Oslo")'
+    assert tool.bind('{"day": null, "kind": null}') == ({"day": None, "kind": None}, ())
+    assert refusal(tool, {"city": None}) == "city: Input should be a valid string, got null"
+
+
+def test_a_type_that_says_nothing_is_any():
+    tool = made({"properties": {"x": {"type": ""}, "y": {"type": "array"}}})
+    assert tool.parameters["properties"] == {"x": {}, "y": {"type": "array", "items": {}}}
+    assert tool.bind('{"x": [1], "y": [1, "a"]}') == ({"x": [1], "y": [1, "a"]}, ())
+
+
+def test_an_integer_is_an_int_to_the_function():
+    tool = made({"properties": {"n": {"type": "integer"}}})
+    values, repairs = tool.bind('{"n": 3.0}')
+    assert (type(values["n"]), repairs) == (int, ("n: float to int",))
 
 
 def test_references_and_recursion():
@@ -150,6 +201,7 @@ def test_open_parameters_stay_open():
         ({"properties": {"a": {"pattern": "("}}}, "properties.a.pattern: '\\(' is not a 'regex'"),
         ({"properties": {"a": {"$ref": "#/$defs/None"}}}, "'#/\\$defs/None' leads to no schema in these parameters"),
         ({"properties": {"a": {"$ref": "http://localhost/x"}}}, "'http://localhost/x' leads to no schema"),
+        ({"city": {"type": "string"}, "days": {"type": "integer"}}, "put city, days into 'properties'"),
         ({"properties": {"a": {"minimum": "1"}}}, "properties.a.minimum: '1' is not of type 'number'"),
     ],
 )

@@ -111,6 +111,49 @@ def test_a_typed_dict_says_what_is_required_in_it():
         Tool(f).bind('{"box": {}}')
 
 
+class Open(BaseModel, extra="allow"):
+    number: int
+
+
+class Outer(TypedDict):
+    box: typing.NotRequired[Box]
+
+
+def test_a_typed_dict_in_another_that_may_be_left_out():
+    def f(outer: Outer): ...
+
+    assert bind(f, outer={}) == {"outer": {}}
+    assert bind(f, outer={"box": {"width": 1}}) == {"outer": {"box": {"width": 1}}}
+
+
+def test_what_a_model_would_drop_unseen_is_refused():
+    def f(order: Order | None = None, all: list[Order] = (), free: dict | None = None): ...
+
+    def g(order: Order | None = None, open: Open | None = None): ...
+
+    assert Tool(f).parameters["$defs"]["Order"]["additionalProperties"] is False
+    for function in (f, g):
+        with pytest.raises(ArgumentsError, match=r"^unexpected: order\.numbr"):
+            Tool(function).bind('{"order": {"number": 1, "numbr": 2}}')
+    with pytest.raises(ArgumentsError, match=r"^unexpected: all\.0\.x$"):
+        Tool(f).bind('{"all": [{"number": 1, "x": 2}]}')
+    assert bind(f, free={"x": {"y": 1}})["free"] == {"x": {"y": 1}}
+    assert bind(g, open={"number": 1, "more": 2})["open"].more == 2
+
+
+def test_a_default_of_none_may_be_given():
+    def f(a: int = None,  # noqa: RUF013 - people write it so
+          b: Annotated[int, "Noted."] = None,  # noqa: RUF013 - and so
+          c: int = Field(None, ge=1, description="Given."),
+          d: Annotated[int, Field(description="Inner.")] = None): ...  # fmt: skip # noqa: RUF013 - and so
+
+    assert bind(f, a=None, b=None, c=None) == {"a": None, "b": None, "c": None, "d": None}
+    assert bind(f, a=3, c=1) == {"a": 3, "b": None, "c": 1, "d": None}
+    assert [each.get("description") for each in properties(f).values()] == [None, "Noted.", "Given.", "Inner."]
+    with pytest.raises(ArgumentsError, match=r"^c: Input should be greater than or equal to 1, got 0$"):
+        Tool(f).bind('{"c": 0}')
+
+
 def test_names_in_the_schema_are_not_repeated_as_titles():
     def f(city: str, point: Point): ...
 

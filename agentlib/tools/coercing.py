@@ -33,7 +33,7 @@ def fit(value: Any, schema: Any, root: dict, place: str, alone: bool = True) -> 
     if kind not in _FITS:
         return value, ()
     if not _FITS[kind](value):
-        new = _changed(value, schema, root, alone)
+        new = _changed(value, kind, alone)
         if new is _NONE_FITS:
             return None
         inner = fit(new, schema, root, place)
@@ -90,10 +90,14 @@ def _chosen(value: Any, choices: list, place: str) -> Fit | None:
     """Give the one choice that is written in other capitals, or as a text, or as a number."""
     if any(type(each) is type(value) and each == value for each in choices) or _number_in(value, choices):
         return value, ()
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
+    if not isinstance(value, str | int | float):
         return None
     near = [each for each in choices if not isinstance(each, list | dict) and _plain(each) == _plain(value)]
-    return (near[0], (f"{place}: {value} to {near[0]}",)) if len(near) == 1 else None
+    if len(near) != 1:
+        return None
+    is_text = isinstance(value, str) and isinstance(near[0], str)
+    was, now = (value, near[0]) if is_text else (_type(value), _type(near[0]))
+    return near[0], (f"{place}: {was} to {now}",)
 
 
 def _number_in(value: Any, choices: list) -> bool:
@@ -150,25 +154,16 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _changed(value: Any, schema: dict, root: dict, alone: bool) -> Any:
-    """Give the value in the type of the schema, or _NONE_FITS. Only what stands alone is wrapped or made a text."""
-    kind = schema["type"]
+def _changed(value: Any, kind: str, alone: bool) -> Any:
+    """Give the value in a type, or _NONE_FITS. Only where no other type is possible, a number is made a text.
+
+    One value is not made a list: a text there is as often the name of a list, or several things with commas.
+    """
     if isinstance(value, str) and kind in _FROM_TEXT:
-        new = _FROM_TEXT[kind](value)
-        wraps = new is _NONE_FITS and kind == "array" and not re.search(r"[,;\n\[]", value)  # else one or several
-        return _wrapped(value, schema, root) if alone and wraps else new
+        return _FROM_TEXT[kind](value)
     if kind == "integer" and isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)  # beyond, a float skips integers
-    if kind == "string" and alone and type(value) in (int, float):
-        return json.dumps(value)
-    return _wrapped(value, schema, root) if kind == "array" and alone and value is not None else _NONE_FITS
-
-
-def _wrapped(value: Any, schema: dict, root: dict) -> Any:
-    """Give a list of the one value, if that fits as it is."""
-    (first,) = schema.get("prefixItems", [schema.get("items", {})])[:1] or [{}]
-    inner = fit(value, first, root, "")
-    return [value] if inner and not inner[1] else _NONE_FITS
+    return json.dumps(value) if kind == "string" and alone and type(value) in (int, float) else _NONE_FITS
 
 
 def _integer(text: str) -> Any:
@@ -199,6 +194,22 @@ _FROM_TEXT: dict[str, Callable[[str], Any]] = {
     "array": _json(list),
     "object": _json(dict),
 }
+
+
+def read_as(value: Any, kind: str) -> Any:
+    """Give what a text says in a type of JSON Schema, such as 3 for "3"; where it says nothing, the value itself."""
+    new = _FROM_TEXT[kind](value) if isinstance(value, str) and kind in _FROM_TEXT else _NONE_FITS
+    return value if new is _NONE_FITS else new
+
+
+def fits_type(value: Any, kind: str) -> bool:
+    """Say whether a value has a type of JSON Schema; 3.0 is no integer here, as it is none to a Python function."""
+    return _FITS[kind](value) if kind in _FITS else True
+
+
+def type_of(value: Any) -> str:
+    """Give the name of a value's type in JSON Schema."""
+    return next((kind for kind, fits in _FITS.items() if fits(value)), "number")
 
 
 def _type(value: Any) -> str:

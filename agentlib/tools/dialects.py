@@ -1,7 +1,8 @@
 """What stands for JSON Schema in the wild, written as JSON Schema (draft 2020-12) has it.
 
 The words for types are those of the Berkeley Function-Calling Leaderboard (`dict`, `float`, `tuple`, `any`, and Java's
-and JavaScript's own); `nullable` and a boolean `exclusiveMinimum` are OpenAPI 3.0's; a boolean `required` is draft 3's.
+and JavaScript's own), and so are an `enum` on an array that lists what its items may be, and one of texts where the
+type is another; `nullable` and a boolean `exclusiveMinimum` are OpenAPI 3.0's; a boolean `required` is draft 3's.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .coercing import resolved
+from .coercing import fits_type, read_as, resolved, type_of
 from .faults import ToolDefinitionError
 
 _TYPES = {
@@ -26,6 +27,7 @@ _WORDS = {word: kind for kind, words in _TYPES.items() for word in words.split()
 _ONE = ("additionalProperties", "items", "contains", "not", "if", "then", "else", "propertyNames")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+_KNOWN = {*_ONE, *_LISTS, *_MAPS, "dependencies", "unevaluatedProperties", "unevaluatedItems"}
 _OPEN = ("additionalProperties", "unevaluatedProperties", "patternProperties", "anyOf", "oneOf", "allOf")
 
 
@@ -36,6 +38,8 @@ def as_json_schema(schema: dict | None, tool: str) -> dict:
     to give for it. Raises ToolDefinitionError for what is no schema of an object.
     """
     root = _plain({} if schema is None else schema, f"tool {tool!r}: parameters")
+    if "properties" not in root and (loose := [key for key in root if key not in _KNOWN and _is_typed(root[key])]):
+        raise ToolDefinitionError(f"tool {tool!r}: parameters: put {', '.join(loose)} into 'properties'")
     _check_references(root, root, tool)
     top = resolved(root, root) | {key: root[key] for key in ("$defs", "definitions") if key in root}
     if top.get("type", "object") != "object":
@@ -46,6 +50,10 @@ def as_json_schema(schema: dict | None, tool: str) -> dict:
     if "required" in made and closed:
         made["required"] = [name for name in made["required"] if name in properties]
     return {key: value for key, value in made.items() if key not in ("$schema", "$id")}
+
+
+def _is_typed(schema: Any) -> bool:
+    return isinstance(schema, dict) and "type" in schema
 
 
 def _plain(schema: Any, where: str) -> dict:
@@ -66,7 +74,7 @@ def _plain(schema: Any, where: str) -> dict:
     for key in _ONE:
         if key in made and not isinstance(made[key], bool):
             made[key] = _plain(made[key], f"{where}.{key}")
-    for rewrite in (_with_required, _with_types, _with_limits, _with_null):
+    for rewrite in (_with_required, _with_types, _with_limits, _with_items, _with_enum, _with_null):
         rewrite(made, where)
     return made
 
@@ -96,7 +104,7 @@ def _with_types(made: dict, where: str) -> None:
     if "type" not in made:
         return
     kinds = made["type"] if isinstance(made["type"], list) else [made["type"]]
-    words = [_WORDS.get(kind.lower()) if isinstance(kind, str) else None for kind in kinds]
+    words = [_WORDS.get(kind.lower() or "any") if isinstance(kind, str) else None for kind in kinds]
     if None in words or not words:
         raise ToolDefinitionError(f"{where}.type: {made['type']!r:.60} is no type of JSON Schema")
     if "" in words:
@@ -114,11 +122,38 @@ def _with_limits(made: dict, where: str) -> None:
                 made[key] = made.pop(limit)
 
 
+def _with_items(made: dict, where: str) -> None:
+    """Say of an array that its items are anything, where nothing is said: the API refuses an array without `items`.
+
+    An enum of an array that lists no arrays is meant for the items.
+    """
+    if made.get("type") != "array":
+        return
+    if "prefixItems" not in made:
+        made.setdefault("items", {})
+    values, items = made.get("enum"), made.get("items")
+    if isinstance(values, list) and isinstance(items, dict) and not any(isinstance(each, list) for each in values):
+        made["items"] = items | {"enum": made.pop("enum")}
+        _with_enum(made["items"], where)
+
+
+def _with_enum(made: dict, where: str) -> None:
+    """Write the values of an enum in the type that is said: of the integers "1" and "any", 1 and "any" may be given."""
+    kind, values = made.get("type"), made.get("enum")
+    if not isinstance(kind, str) or not isinstance(values, list):
+        return
+    made["enum"] = [each if fits_type(each, kind) else read_as(each, kind) for each in values]
+    kinds = [kind if fits_type(each, kind) else type_of(each) for each in made["enum"]] or [kind]
+    made["type"] = kinds[0] if len(set(kinds)) == 1 else list(dict.fromkeys(kinds))
+
+
 def _with_null(made: dict, where: str) -> None:
-    """Write `"nullable": true` as one more type."""
-    if made.pop("nullable", False) is True and isinstance(made.get("type"), str):
-        made["type"] = [made["type"], "null"]
-        if "enum" in made and None not in made["enum"]:
+    """Write `"nullable": true` as one more type; a default that is null may be given, too."""
+    may_be_null = made.pop("nullable", False) is True or made.get("default", "") is None
+    if may_be_null and "type" in made:
+        kinds = made["type"] if isinstance(made["type"], list) else [made["type"]]
+        made["type"] = made["type"] if "null" in kinds else [*kinds, "null"]
+        if isinstance(made.get("enum"), list) and None not in made["enum"]:
             made["enum"] = [*made["enum"], None]
 
 

@@ -38,13 +38,15 @@ def explain(faults: Sequence[Fault], allowed: Sequence[str]) -> str:
     missing, unexpected = (_places(faults, kind) for kind in ("missing", "unexpected"))
     parts = [f"missing: {_listed(missing)}"] if missing else []
     if unexpected:
-        parts.append(f"unexpected: {_listed(unexpected)} (allowed: {', '.join(allowed) or 'none'})")
+        is_ours = any(fault.kind == "unexpected" and len(fault.place) == 1 for fault in faults)  # not of a value inside
+        parts.append(f"unexpected: {_listed(unexpected)}" + f" (allowed: {', '.join(allowed) or 'none'})" * is_ours)
     wrong: dict[str, list[Fault]] = {}
     for fault in faults:
         if fault.kind == "wrong":
             wrong.setdefault(fault.where, []).append(fault)
     parts += [_wrong(place, same) for place, same in list(wrong.items())[:_MOST]]
-    return "; ".join(parts) + (f"; and {len(wrong) - _MOST} more" if len(wrong) > _MOST else "")
+    told = "; ".join(parts) + (f"; and {len(wrong) - _MOST} more" if len(wrong) > _MOST else "")
+    return told.encode(errors="backslashreplace").decode()  # half of a surrogate pair cannot be sent to the model
 
 
 def _places(faults: Sequence[Fault], kind: str) -> list[str]:

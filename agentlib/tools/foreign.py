@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
+from .coercing import fits_type
 from .dialects import as_json_schema
 from .faults import Fault, ToolDefinitionError
 from .parameters import Parameters
@@ -50,12 +51,22 @@ def faults_of(schema: dict, given: Any, only: tuple[str, ...], formats: Formats)
 
 def _validator(schema: dict, formats: Formats) -> Any:
     """Make the validator. Its registry is empty, so that no reference is ever fetched from elsewhere."""
-    from jsonschema import Draft202012Validator, FormatChecker
+    from jsonschema import FormatChecker
     from referencing import Registry
 
     checker = FormatChecker(formats=())
     checker.checkers = {name: (fits, ()) for name, fits in formats.items()}
-    return Draft202012Validator(schema, registry=Registry(), format_checker=checker)
+    return _draft()(schema, registry=Registry(), format_checker=checker)
+
+
+@cache
+def _draft() -> Any:
+    """Give draft 2020-12, but for the integer 3.0, which would be a float to the function."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: fits_type(value, "integer"))
+    return extend(Draft202012Validator, type_checker=types)
 
 
 def _check_schema(schema: dict, tool: str) -> None:

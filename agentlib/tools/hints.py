@@ -7,7 +7,7 @@ import sys
 import types
 import typing
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Optional, get_args, get_origin
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,10 @@ def described_as(hinted: Hinted, name: str, said: str | None) -> tuple[Any, Any]
     from pydantic.fields import FieldInfo
 
     hint, default = hinted.hint, hinted.default
-    if isinstance(default, FieldInfo):  # n: int = Field(3, description="How many.")
+    is_field = isinstance(default, FieldInfo)
+    if (default.default if is_field else default) is None:  # `n: int = None` takes None
+        hint = Optional[hint]  # noqa: UP045 - a hint that is still a text has no `|`
+    if is_field:  # n: int = Field(3, description="How many.")
         hint, default = Annotated[hint, default], inspect.Parameter.empty
     words = note(hint) or _described(hint) or said
     options = {"alias": name} | ({"description": words} if words else {})
@@ -32,11 +35,12 @@ def described_as(hinted: Hinted, name: str, said: str | None) -> tuple[Any, Any]
 
 
 def _described(hint: Any) -> str | None:
-    """Give the description in `Annotated[int, Field(description=...)]`."""
+    """Give the description in `Annotated[int, Field(description=...)]`, also where that stands in an Optional."""
     from pydantic.fields import FieldInfo
 
     said = [each.description for each in getattr(hint, "__metadata__", ()) if isinstance(each, FieldInfo)]
-    return next((each for each in reversed(said) if each), None)
+    inner = get_args(hint) if get_origin(hint) in (typing.Union, types.UnionType) else ()
+    return next((each for each in [*reversed(said), *map(_described, inner)] if each), None)
 
 
 def note(hint: Any) -> str | None:
@@ -60,7 +64,9 @@ def for_pydantic(hint: Any) -> Any:
         return hint
     if get_origin(hint) is types.UnionType:
         return typing.Union[new]  # noqa: UP007 - `|` takes no tuple
-    return hint.copy_with(new[:1]) if get_origin(hint) is Annotated else get_origin(hint)[new]
+    if get_origin(hint) is Annotated:
+        return hint.copy_with(new[:1])
+    return get_origin(hint)[new[0] if len(new) == 1 else new]
 
 
 def _new_typed_dict(old: Any) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 from .coercing import branches, resolved
@@ -27,20 +29,26 @@ class Parameters:
         writes as it was asked to. Raises ArgumentsError.
         """
         text = (arguments or "").strip()
-        values, faults = self.check(text)
+        values, faults = self._checked(text)
         if not faults:
             return values, ()
         given, repairs = read_arguments(text, None if careful else bare_text(self.schema))
-        values, faults = self.check(json.dumps(given))
+        values, faults = self._checked(json.dumps(given))
         first = faults  # they name the fields as the model wrote them
         for repair in (LOSSLESS if careful else REPAIRS) if faults else ():
             given, made = repair(given, faults, self.schema)
             if made:
-                values, faults = self.check(json.dumps(given))
+                values, faults = self._checked(json.dumps(given))
                 repairs += made
         if faults:
             raise ArgumentsError(explain(first, list(self.schema["properties"])))
         return values, repairs
+
+    def _checked(self, text: str) -> tuple[dict, list[Fault]]:
+        values, faults = self.check(text)
+        if not faults and _PERHAPS_BEYOND.search(text):
+            faults = _beyond(json.loads(text), ())
+        return values, faults
 
     @cached_property
     def line(self) -> str:
@@ -50,6 +58,18 @@ class Parameters:
             default = f" = {_json(schema['default'])}" if isinstance(schema, dict) and "default" in schema else ""
             parts.append(f"{name}: {_type_words(schema, self.schema)}{default}")
         return ", ".join(parts)
+
+
+_PERHAPS_BEYOND = re.compile(r"NaN|Infinity|[0-9][eE]\+?[0-9]{3}")  # also where a text says so
+
+
+def _beyond(value: Any, place: tuple) -> list[Fault]:
+    """Name the numbers that JSON has not, NaN and infinity, though Python's reader and pydantic's take them."""
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        return [fault for key, each in inner for fault in _beyond(each, (*place, key))]
+    is_number = not isinstance(value, float) or isfinite(value)
+    return [] if is_number else [Fault(place, "wrong", "Input should be a finite number", value)]
 
 
 _DEEPEST = 5  # choices within choices that the line spells out

@@ -41,14 +41,20 @@ class FunctionParameters(Parameters):
     @cached_property
     def _is_lax(self) -> bool:
         """Say whether pydantic takes more than the schema says: true for the choice 1, a text of digits for a date."""
-        return bool(_LAX.search(json.dumps(self.schema)))
+        return self._is_open or bool(_LAX.search(json.dumps(self.schema)))
+
+    @cached_property
+    def _is_open(self) -> bool:
+        """Say whether a model in it takes keys that it does not name."""
+        return any("properties" in each and each.get("additionalProperties") for each in
+                   self.schema.get("$defs", {}).values())  # fmt: skip
 
     def check(self, text: str) -> tuple[dict, list[Fault]]:
         """Give the values that the function gets, and what does not fit the schema."""
         from pydantic import ValidationError
 
         try:
-            model = self._model.model_validate_json(text, strict=True)
+            model = self._model.model_validate_json(text, strict=True, extra=None if self._is_open else "forbid")
         except ValidationError as error:
             return {}, [_fault(each, text) for each in error.errors(include_url=False)]
         if self._is_lax and (faults := _overlooked(self.schema, text)):
@@ -111,6 +117,11 @@ def _schema(model: Any) -> dict:
         def field_title_should_be_set(self, schema: Any) -> bool:
             return False
 
+        def model_schema(self, schema: Any) -> dict:
+            """Say of a model that says nothing else that it takes no other keys: pydantic would drop them unseen."""
+            made = super().model_schema(schema)
+            return ({"additionalProperties": False} if "properties" in made else {}) | made
+
     made = model.model_json_schema(schema_generator=Untitled)
     return {"type": "object", "properties": {}} | {k: v for k, v in made.items() if k != "title"}
 
@@ -150,5 +161,5 @@ def _overlooked(schema: dict, text: str) -> list[Fault]:
 
     digits = re.compile(r"\s*[+-]?[0-9.]+\s*")
     dates = ("date", "date-time", "time", "duration")
-    return faults_of(schema, json.loads(text), only=("enum", "const", "format"),
+    return faults_of(schema, json.loads(text), only=("enum", "const", "format", "additionalProperties"),
                      formats={each: lambda value: not digits.fullmatch(str(value)) for each in dates})  # fmt: skip
