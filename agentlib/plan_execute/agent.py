@@ -82,6 +82,7 @@ class PlanExecute(Agent):
         if state.status is not Status.RUNNING:
             return state
         try:
+            state = state.settled()
             place = first_ready(state)
             return self._plan_on(state) if place is None else run_one(state, self._team(self.pool), place)
         except KeyboardInterrupt:
@@ -95,6 +96,7 @@ class PlanExecute(Agent):
         """
         state = start if isinstance(start, State) else self.start(start)
         yield state
+        state = state.settled()  # whoever ran its tasks does so no more
         while state.status is Status.RUNNING:
             if first_ready(state) is None:
                 state = self.step(state)

@@ -22,7 +22,6 @@ from .state import PlanState, TaskResult
 from .work import Evaluator, Work, run_after, work_for
 
 EXECUTOR = "executor"
-OPEN = (TaskStatus.TODO, TaskStatus.RUNNING)  # a running task that nobody runs any more is to be run
 PATIENCE = 0.2  # seconds between two looks for Ctrl-C, which does not wake a waiting thread on every system
 
 Clock = Callable[[], float]
@@ -81,7 +80,7 @@ class Ready:
                 place = self._plan.index[name]
                 if self._runs[place].status is TaskStatus.DONE:
                     self._sorter.done(name)
-                elif self._runs[place].status in OPEN:
+                elif self._runs[place].status is TaskStatus.TODO:
                     self._ready.append(place)
 
 
@@ -94,16 +93,13 @@ def first_ready(state: PlanState) -> int | None:
     ready = (
         place
         for place, task in enumerate(state.plan.tasks)
-        if statuses[task.id] in OPEN and done.issuperset(task.depends_on)
+        if statuses[task.id] is TaskStatus.TODO and done.issuperset(task.depends_on)
     )
     return next(ready, None)
 
 
 def run_one(state: PlanState, team: Team, place: int) -> PlanState:
     """Run one ready task to its end, or until it waits; in this thread, unless there is a pool."""
-    state = state.settled()
-    if state.runs[place].status is not TaskStatus.TODO:  # what was approved in it waits again
-        return state
     state = begin(state, place, team.now())
     work = work_for(state, place, team.agent, team.evaluator, None)
     try:
@@ -117,7 +113,6 @@ def run_one(state: PlanState, team: Team, place: int) -> PlanState:
 
 def run_ready(state: PlanState, team: Team) -> Iterator[PlanState]:
     """Run all tasks that can be run, and yield a state for each that ends. An interrupt gives a state to resume."""
-    state = state.settled()
     crew = Crew(team, state)
     try:
         state = crew.fill(state)
@@ -159,10 +154,10 @@ class Crew:
 
     def next_place(self) -> int:
         """Wait for the next task to end."""
-        self._team.advance()
         while True:
+            passed = self._team.advance()  # it may have been the end of somebody else's work
             try:
-                return self._ended.get(timeout=PATIENCE)
+                return self._ended.get(timeout=0 if passed else PATIENCE)
             except Empty:
                 continue
 
