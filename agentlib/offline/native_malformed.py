@@ -1,7 +1,6 @@
 """The ways in which a reply with native calls goes wrong, one small function each.
 
-What has a counterpart in the text protocol bears its name there, so that one rate of `Faults` is for both. The kinds of
-`NATIVE_ONLY` have none.
+What has a counterpart in the text protocol bears its name, so that one rate is for both. Those of `NATIVE_ONLY` have none.
 """
 
 import json
@@ -60,7 +59,7 @@ def _arguments(write: Callable[[str, dict], str | None]) -> Write:
 
 
 def _message(write: Write) -> Write:
-    """Enter a function on the whole reply; without calls it only fits where it says so."""
+    """Enter a function on the whole reply."""
     NATIVE[write.__name__] = write
     return write
 
@@ -157,8 +156,8 @@ def missing_argument(name: str, given: dict) -> str | None:
 @_arguments
 def extra_argument(name: str, given: dict) -> str:
     """An argument that the tool does not have, such as other tools have."""
-    extra = next(key for key in ("language", "limit", "format") if key not in given)
-    return to_json(given | {extra: {"language": "en", "limit": 5, "format": "json"}[extra]})
+    others = {"language": "en", "limit": 5, "format": "json", "note": ""}
+    return to_json(given | dict([next((key, value) for key, value in others.items() if key not in given)]))
 
 
 # -- calls in the wrong place
@@ -236,7 +235,7 @@ def duplicate_ids(sent: Sent, place: int) -> Sent | None:
     """All calls of the reply have one id; an only one has that of an earlier call."""
     ids = [call_id for call_id, _, _ in sent.calls]
     same = ids[0] if len(ids) > 1 else sent.used[-1] if ids and sent.used else None
-    return replace(sent, calls=tuple((same, name, arguments) for _, name, arguments in sent.calls)) if same else None
+    return replace(sent, calls=tuple((same, *function) for _, *function in sent.calls)) if same else None
 
 
 def _in_text(sent: Sent, place: int, around: str) -> Sent | None:
