@@ -78,21 +78,24 @@ def read_regular(path: str, most: int) -> bytes | str:
 def count(folder: str, most: int) -> tuple[int, int]:
     """Give how many files and folders there are in a folder, and how many bytes they hold. Stops counting past `most`.
 
-    A folder that cannot be counted, for being too deep, counts as too many.
+    Folders that are too deep, or that cannot be looked into, count as too many.
     """
-    waiting, entries, size = [folder], 0, 0
+    waiting, entries, size = [(folder, 0)], 0, 0
     while waiting and entries <= most:
+        current, depth = waiting.pop()
         try:
-            with os.scandir(waiting.pop()) as found:
+            with os.scandir(current) as found:
                 for entry in found:
                     entries += 1
                     about = entry.stat(follow_symlinks=False)
                     size += about.st_blocks * 512
                     if stat.S_ISDIR(about.st_mode):
-                        waiting.append(entry.path)
+                        waiting.append((entry.path, depth + 1))
         except (FileNotFoundError, NotADirectoryError):  # it was removed meanwhile
             continue
         except OSError:
+            return most + 1, size
+        if depth > DEEPEST:
             return most + 1, size
     return entries, size
 

@@ -12,7 +12,7 @@ import stat
 from .limits import MEGABYTE
 
 _NEW_USER, _NEW_MOUNTS, _NEW_PROCESSES, _NEW_IPC = 0x10000000, 0x00020000, 0x20000000, 0x08000000
-_NOSUID, _NODEV, _NOEXEC, _BIND, _RECURSIVE, _PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
+_NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND, _RECURSIVE, _PRIVATE = 2, 4, 8, 32, 0x1000, 0x4000, 0x40000
 NOBODY = 65534
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -33,11 +33,12 @@ def leave_for_new_namespaces() -> None:
 def mount_own_disk(box: str, disk: int, entries: int, readable: list[str], *, shared_memory: bool) -> None:
     """Mount an empty box in memory, bounded in size and in number of files, and a /proc that shows this run only.
 
-    The box's folder `tmp` is /tmp, too. What is readable and lies below one of the two stays.
+    `entries` is how many files and folders may be made in it from now on. The box's folder `tmp` is /tmp, too. What is
+    readable and lies below one of the two stays.
     """
     kept = [path for path in readable if path.startswith(("/tmp/", f"{box}/"))]
     opened = [os.open(path, os.O_PATH) for path in kept]
-    options = f"size={disk * MEGABYTE},nr_inodes={entries + sum(path.count('/') for path in kept)},mode=700"
+    options = f"size={disk * MEGABYTE},mode=700"
     _mount("none", "/", None, _RECURSIVE | _PRIVATE, None)
     _mount("tmpfs", box, "tmpfs", _NOSUID | _NODEV, options)
     os.mkdir(f"{box}/tmp")
@@ -45,9 +46,11 @@ def mount_own_disk(box: str, disk: int, entries: int, readable: list[str], *, sh
     for path, file in zip(kept, opened, strict=True):
         _make_mount_point(path, stat.S_ISDIR(os.fstat(file).st_mode))
         _mount(f"/proc/self/fd/{file}", path, None, _BIND | _RECURSIVE, None)
+    made_so_far = os.statvfs(box).f_files - os.statvfs(box).f_ffree
+    _mount("tmpfs", box, None, _REMOUNT | _NOSUID | _NODEV, f"{options},nr_inodes={made_so_far + entries}")
     _mount("proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC, None)
     if shared_memory:  # the locks of multiprocessing are files there
-        _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID | _NODEV | _NOEXEC, options)
+        _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID | _NODEV | _NOEXEC, f"{options},nr_inodes={entries}")
 
 
 def _make_mount_point(path: str, folder: bool) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from . import capabilities, collecting, limits, packing, processes, system_calls, user_code
 
-OURS = 3  # the box and its folders `work` and `tmp`
+OURS = 2  # the box's folders `work` and `tmp`
 LOOK_EVERY = 0.02  # seconds, where the kernel has no limit and the supervisor must count
 
 

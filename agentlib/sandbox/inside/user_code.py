@@ -52,9 +52,15 @@ def _finish(ours: set[str], folder: str) -> None:
     for name, module in list(sys.modules.items()):
         if name not in ours and not _is_installed(module, folder):
             del sys.modules[name]
+    _flush_files()  # before: the parts of an open file are finalized in any order, and its buffer may come last
     gc.collect()
+    _flush_files()
+
+
+def _flush_files() -> None:
+    """Write what is in the buffers of files that are still open."""
     for each in gc.get_objects():
-        if isinstance(each, io.IOBase) and not each.closed:
+        if isinstance(each, io.IOBase):
             _flush_one(each)
 
 
