@@ -1,6 +1,6 @@
 """The ways in which a reply with native calls goes wrong, one small function each.
 
-Those of `NATIVE_ONLY` have no counterpart in the text protocol; the others bear its name there, so one rate is for both.
+Those of `NATIVE_ONLY` have no counterpart in the text protocol; the others bear its name there: one rate is for both.
 """
 
 import json
