@@ -21,7 +21,7 @@ CHUNK = 65_536
 
 
 class Pump:
-    """Reads a pipe to its end in a thread, and keeps the first `cap` bytes. Calls `too_much` when it is far more."""
+    """Reads a pipe to its end in a thread, and keeps the first `cap` bytes. Far more ends the run."""
 
     def __init__(self, cap: int, most: int, too_much: threading.Event, give_up: int) -> None:
         self.kept = bytearray()

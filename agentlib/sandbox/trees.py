@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from .policy import Policy
 
-DEEPEST = 50  # levels of folders; as many as the files that are given in may have
+DEEPEST = 60  # levels of folders; more than the files that are given in may have
 MB = 1_000_000
 
 
@@ -35,39 +35,49 @@ def entries(files: Iterable[str]) -> int:
 def walk(folder: Path) -> Iterator[tuple[str, os.stat_result | None]]:
     """Give each entry below the folder: its path with forward slashes, and its status without following a link.
 
-    The status is None for what cannot be looked at, such as a path that is too long. Nothing below DEEPEST is visited.
+    The status is None for what cannot be looked at, such as a path that is too long. Nothing below DEEPEST is visited,
+    and what the code removes meanwhile is left out.
     """
+    folder = any_length(folder)
     waiting = [""]
     while waiting:
         inside = waiting.pop()
         try:
             found = sorted(os.scandir(folder / inside), key=lambda entry: entry.name)
         except FileNotFoundError:
-            continue  # the code runs, and has just removed it
+            continue
         except OSError:
             yield inside, None
             continue
         for entry in found:
             path = f"{inside}/{entry.name}" if inside else entry.name
-            status = _status(folder / path)
+            try:
+                status = os.lstat(folder / path)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                status = None
             yield path, status
             if status and stat.S_ISDIR(status.st_mode) and path.count("/") < DEEPEST:
                 waiting.append(path)
 
 
-def _status(path: Path) -> os.stat_result | None:
-    """Look at an entry itself, not at what it links to."""
-    try:
-        return os.lstat(path)
-    except OSError:
-        return None
+def any_length(folder: Path) -> Path:
+    """Give a folder in the form in which Windows takes paths of any length. In the usual one, long ones do not exist."""
+    prefix = "\\\\?\\"
+    return Path(f"{prefix}{folder}") if os.name == "nt" and not str(folder).startswith(prefix) else folder
 
 
 def over_limit(folder: Path, policy: Policy, given: int) -> str:
-    """Say which limit on files the folder is over, or ''. `given` entries were put there for the code."""
+    """Say which limit on files the folder is over, or ''. `given` entries were put there for the code.
+
+    What cannot be looked into could hold anything, so it is over the limit, too.
+    """
     size = 0
     for count, (path, status) in enumerate(walk(folder), 1):
-        size += status.st_size if status and stat.S_ISREG(status.st_mode) else 0
+        if status is None:
+            return "inodes: a path is too long to be looked at"
+        size += status.st_size if stat.S_ISREG(status.st_mode) else 0
         if size > policy.disk * MB:
             return f"disk: more than {policy.disk} MB"
         if count > policy.inodes + given:
@@ -77,20 +87,23 @@ def over_limit(folder: Path, policy: Policy, given: int) -> str:
     return ""
 
 
-def collect(folder: Path, policy: Policy) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """Read the regular files, up to the policy's disk and inodes, and say what was left out and why.
+def collect(folder: Path, policy: Policy, given: int) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """Read the regular files, up to the policy's disk and inodes, and say what was left out and why. `given` entries
+    were put there for the code.
 
     Call it when every process that could write is dead.
     """
+    folder = any_length(folder)
+    most = policy.inodes + given
     files: dict[str, bytes] = {}
     left_out: list[str] = []
     room = policy.disk * MB
-    for path, status in itertools.islice(walk(folder), 2 * policy.inodes):
+    for path, status in itertools.islice(walk(folder), 2 * most):
         if status and stat.S_ISDIR(status.st_mode):
             continue
         content, fault = _read(folder / path, status, room)
-        if len(files) == policy.inodes:
-            fault = f"more than {policy.inodes} files"
+        if len(files) == most:
+            fault = f"more than {most} files"
         if fault:
             left_out.append(f"{printable(path)}: {fault}")
         else:
@@ -130,6 +143,7 @@ def summarised(lines: list[str], most: int = 20) -> tuple[str, ...]:
 
 def remove(folder: Path) -> None:
     """Remove the folder, however deep it is: what lies deeper is moved up first, so that no path grows too long."""
+    folder = any_length(folder)
     names = (folder / f".moved-{number}" for number in itertools.count())
     while found := list(os.scandir(folder)):
         for entry in found:

@@ -31,6 +31,7 @@ from .watched import MANY, Ending, deadline, watch
 _CHILD = Path(__file__).with_name("wasm_child.py")
 _START = 60.0  # seconds until the instance runs, on a slow machine
 _LEAST_MEMORY = 100  # MB; the interpreter itself needs about half of it
+_OURS = 2  # folders: `work` and `tmp`
 _OUT_OF_MEMORY = -1  # what the code inside WebAssembly says for it; no exit code is below 0
 _MOST_MEMORY = 4_000  # MB that WebAssembly with 32 bits can address
 
@@ -65,8 +66,9 @@ def run_once(code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
     room = Path(tempfile.mkdtemp(prefix="agentlib-wasm-"))
     try:
         prepare(room, code, files)
-        ending = supervise(room, policy, 2 + trees.entries(files))
-        return gather(room, ending, policy)
+        given = trees.entries(files)
+        ending = supervise(room, policy, given)
+        return gather(room, ending, policy, given)
     finally:
         trees.remove(room)
 
@@ -94,7 +96,7 @@ def watcher(room: Path, policy: Policy, given: int) -> Callable[[int], str]:
     def look(written: int) -> str:
         if written > MANY * policy.output:
             return "output"
-        return late() or trees.over_limit(room / "files", policy, given)
+        return late() or trees.over_limit(room / "files", policy, given + _OURS)
 
     return look
 
@@ -117,13 +119,13 @@ def time_limit(room: Path, seconds: float) -> Callable[[], str]:
     return late
 
 
-def gather(room: Path, ending: Ending, policy: Policy) -> Result:
+def gather(room: Path, ending: Ending, policy: Policy, given: int) -> Result:
     """Make the result, now that no process is left: from the host process's word, never from what the code printed."""
     outcome = read_outcome(room)
     status, exit_code, reason = judge(room, ending, outcome, policy)
     if status is Status.UNAVAILABLE:
         return Result(status, reason=reason, isolation=Wasm.name)
-    files, left_out = trees.collect(room / "files" / "work", policy)
+    files, left_out = trees.collect(room / "files" / "work", policy, given)
     written = {"stdout": ending.stdout_written, "stderr": ending.stderr_written}
     cut = [f"{name}: cut after {policy.output} bytes" for name in written if written[name] > policy.output]
     return Result(
@@ -133,7 +135,7 @@ def gather(room: Path, ending: Ending, policy: Policy) -> Result:
         stderr=ending.stderr.decode("utf-8", "replace"),
         files=files,
         truncated=(*cut, *left_out),
-        seconds=outcome.get("seconds", policy.seconds if status is Status.TIMEOUT else 0.0),
+        seconds=outcome.get("seconds", ending.seconds),
         isolation=Wasm.name,
         reason=reason,
     )

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 STACK = 16 * 2**20  # bytes, for the thread that runs the code
+WASM_STACK = 2 * 2**20  # of these, for the code (wasmtime allows no more): what recurses deeper ends in an error
 OPEN_FILES = 256
 LOOK_EVERY = 0.02  # seconds
-WASM_STACK = 2 * 2**20  # of these, for the code (wasmtime allows no more): what recurses deeper ends in an error
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ class Ending:
     stderr: bytes
     stdout_written: int  # bytes, those that were not kept too
     stderr_written: int
+    seconds: float  # from before its start to after its end
     stopped: str
 
 
@@ -69,6 +70,7 @@ def watch(
     `look` is called every few milliseconds with the number of bytes written so far; '' lets the command go on. `kill`
     is called, before the command itself is killed, for what else must be ended.
     """
+    began = time.monotonic()
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
@@ -91,9 +93,10 @@ def watch(
                 kill()
             process.kill()
         process.wait(_GRACE)
+    seconds = time.monotonic() - began
     kept = out.close(), err.close()
     stopped = stopped or look(max(out.written, err.written))
-    return Ending(process.returncode, *kept, out.written, err.written, stopped)
+    return Ending(process.returncode, *kept, out.written, err.written, seconds, stopped)
 
 
 def _wait(process: subprocess.Popen) -> None:
