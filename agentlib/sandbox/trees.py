@@ -63,7 +63,7 @@ def walk(folder: Path) -> Iterator[tuple[str, os.stat_result | None]]:
 
 
 def any_length(folder: Path) -> Path:
-    """Give a folder in the form in which Windows takes paths of any length. In the usual one, long ones do not exist."""
+    """Give a folder in the form in which Windows takes paths of any length; in the other, long ones do not exist."""
     prefix = "\\\\?\\"
     return Path(f"{prefix}{folder}") if os.name == "nt" and not str(folder).startswith(prefix) else folder
 
