@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from signatures import signature
 
+from agentlib.offline.tool_checks import check_tools
 from agentlib.tools import ArgumentsError, Tool, Toolbox, ToolDefinitionError
 
 
@@ -154,7 +155,14 @@ def test_a_default_that_is_null_may_be_given():
 def test_a_type_that_says_nothing_is_any():
     tool = made({"properties": {"x": {"type": ""}, "y": {"type": "array"}}})
     assert tool.parameters["properties"] == {"x": {}, "y": {"type": "array", "items": {}}}
+    check_tools({"tools": [tool.to_wire()]})  # the API refuses an array without items
     assert tool.bind('{"x": [1], "y": [1, "a"]}') == ({"x": [1], "y": [1, "a"]}, ())
+
+
+def test_parameters_that_might_be_null_are_an_object_all_the_same():
+    for schema in ({"type": ["object", "null"]}, {"type": "object", "nullable": True}, {"default": None}):
+        assert made(schema | {"properties": {"n": {"type": ["array", "null"]}}}).parameters["type"] == "object"
+    assert refusal(made({"type": ["object", "null"], "properties": {"n": {}}, "required": ["n"]}), {}) == "missing: n"
 
 
 def test_an_integer_is_an_int_to_the_function():

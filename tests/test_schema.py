@@ -115,6 +115,10 @@ class Open(BaseModel, extra="allow"):
     number: int
 
 
+class Lax(BaseModel, extra="ignore"):
+    number: int
+
+
 class Outer(TypedDict):
     box: typing.NotRequired[Box]
 
@@ -139,6 +143,12 @@ def test_what_a_model_would_drop_unseen_is_refused():
         Tool(f).bind('{"all": [{"number": 1, "x": 2}]}')
     assert bind(f, free={"x": {"y": 1}})["free"] == {"x": {"y": 1}}
     assert bind(g, open={"number": 1, "more": 2})["open"].more == 2
+
+
+def test_a_model_whose_author_lets_other_keys_be_dropped_drops_them():
+    def f(lax: Lax): ...
+
+    assert bind(f, lax={"number": 1, "more": 2}) == {"lax": Lax(number=1)}
 
 
 def test_a_default_of_none_may_be_given():

@@ -42,14 +42,19 @@ def as_json_schema(schema: dict | None, tool: str) -> dict:
         raise ToolDefinitionError(f"tool {tool!r}: parameters: put {', '.join(loose)} into 'properties'")
     _check_references(root, root, tool)
     top = resolved(root, root) | {key: root[key] for key in ("$defs", "definitions") if key in root}
-    if top.get("type", "object") != "object":
+    if "object" not in _listed(top.get("type", "object")):
         raise ToolDefinitionError(f"tool {tool!r}: the parameters are an object, not {top['type']!r}")
     properties = top.get("properties", {})
     closed = {} if any(key in top for key in _OPEN) else {"additionalProperties": False}
-    made = {"type": "object", "properties": properties} | top | closed
+    made = {"type": "object", "properties": properties} | top | closed | {"type": "object"}
     if "required" in made and closed:
         made["required"] = [name for name in made["required"] if name in properties]
     return {key: value for key, value in made.items() if key not in ("$schema", "$id")}
+
+
+def _listed(kinds: Any) -> list:
+    """Give the one type, or the several, as a list."""
+    return kinds if isinstance(kinds, list) else [kinds]
 
 
 def _is_typed(schema: Any) -> bool:
@@ -103,7 +108,7 @@ def _with_types(made: dict, where: str) -> None:
     """Write the words for types as JSON Schema has them."""
     if "type" not in made:
         return
-    kinds = made["type"] if isinstance(made["type"], list) else [made["type"]]
+    kinds = _listed(made["type"])
     words = [_WORDS.get(kind.lower() or "any") if isinstance(kind, str) else None for kind in kinds]
     if None in words or not words:
         raise ToolDefinitionError(f"{where}.type: {made['type']!r:.60} is no type of JSON Schema")
@@ -127,12 +132,12 @@ def _with_items(made: dict, where: str) -> None:
 
     An enum of an array that lists no arrays is meant for the items.
     """
-    if made.get("type") != "array":
-        return
-    if "prefixItems" not in made:
+    if "array" in _listed(made.get("type")) and "prefixItems" not in made:
         made.setdefault("items", {})
     values, items = made.get("enum"), made.get("items")
-    if isinstance(values, list) and isinstance(items, dict) and not any(isinstance(each, list) for each in values):
+    if made.get("type") != "array" or not isinstance(values, list) or not isinstance(items, dict):
+        return
+    if not any(isinstance(each, list) for each in values):
         made["items"] = items | {"enum": made.pop("enum")}
         _with_enum(made["items"], where)
 
@@ -151,8 +156,7 @@ def _with_null(made: dict, where: str) -> None:
     """Write `"nullable": true` as one more type; a default that is null may be given, too."""
     may_be_null = made.pop("nullable", False) is True or made.get("default", "") is None
     if may_be_null and "type" in made:
-        kinds = made["type"] if isinstance(made["type"], list) else [made["type"]]
-        made["type"] = made["type"] if "null" in kinds else [*kinds, "null"]
+        made["type"] = made["type"] if "null" in _listed(made["type"]) else [*_listed(made["type"]), "null"]
         if isinstance(made.get("enum"), list) and None not in made["enum"]:
             made["enum"] = [*made["enum"], None]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _MOST = 8  # faults that are told at once
+_MOST_ALLOWED = 40  # names
 
 
 class ArgumentsError(ValueError):
@@ -38,8 +39,9 @@ def explain(faults: Sequence[Fault], allowed: Sequence[str]) -> str:
     missing, unexpected = (_places(faults, kind) for kind in ("missing", "unexpected"))
     parts = [f"missing: {_listed(missing)}"] if missing else []
     if unexpected:
-        is_ours = any(fault.kind == "unexpected" and len(fault.place) == 1 for fault in faults)  # not of a value inside
-        parts.append(f"unexpected: {_listed(unexpected)}" + f" (allowed: {', '.join(allowed) or 'none'})" * is_ours)
+        parts.append(f"unexpected: {_listed(unexpected)}")
+        if any(fault.kind == "unexpected" and len(fault.place) == 1 for fault in faults):  # else it is inside a value
+            parts[-1] += f" (allowed: {_listed(allowed, _MOST_ALLOWED) or 'none'})"
     wrong: dict[str, list[Fault]] = {}
     for fault in faults:
         if fault.kind == "wrong":
@@ -53,8 +55,8 @@ def _places(faults: Sequence[Fault], kind: str) -> list[str]:
     return list(dict.fromkeys(fault.where for fault in faults if fault.kind == kind))
 
 
-def _listed(places: list[str]) -> str:
-    return ", ".join(places[:_MOST]) + (f" and {len(places) - _MOST} more" if len(places) > _MOST else "")
+def _listed(places: Sequence[str], most: int = _MOST) -> str:
+    return ", ".join(places[:most]) + (f" and {len(places) - most} more" if len(places) > most else "")
 
 
 _START = "Input should be "

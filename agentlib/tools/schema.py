@@ -118,9 +118,9 @@ def _schema(model: Any) -> dict:
             return False
 
         def model_schema(self, schema: Any) -> dict:
-            """Say of a model that says nothing else that it takes no other keys: pydantic would drop them unseen."""
-            made = super().model_schema(schema)
-            return ({"additionalProperties": False} if "properties" in made else {}) | made
+            """Say that a model takes no other keys unless its author said so: they would be dropped unseen."""
+            made, extra = super().model_schema(schema), schema["cls"].model_config.get("extra", "forbid")
+            return ({"additionalProperties": extra != "forbid"} if "properties" in made else {}) | made
 
     made = model.model_json_schema(schema_generator=Untitled)
     return {"type": "object", "properties": {}} | {k: v for k, v in made.items() if k != "title"}
