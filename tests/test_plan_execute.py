@@ -561,7 +561,7 @@ def test_who_is_asked_when_a_run_waits_is_asked_for_each_call():
 
 def test_a_waiting_run_is_saved_and_decided_on_another_day(tmp_path):
     agent(plan(a="pay: rent", b="say: 2")).run("g").save(tmp_path / "s.json")
-    loaded, other = State.load(tmp_path / "s.json"), agent("ok")
+    loaded, other = PlanState.load(tmp_path / "s.json"), agent("ok")
     assert other.run(other.approve(loaded, "a/c")).answer == "ok"
     assert PAID == ["rent"]
 
@@ -817,7 +817,7 @@ def test_a_run_that_was_interrupted_or_killed_goes_on_and_repeats_no_finished_ta
     environ = os.environ | {"PYTHONPATH": str(ROOT)}
     first = subprocess.Popen([*command, "b"], env=environ, stdout=subprocess.PIPE, text=True)
     assert first.stdout.readline() == "under way\n"
-    while not (tmp_path / "s.json").exists() or not State.load(tmp_path / "s.json").results.keys() >= {"a", "c"}:
+    while not (tmp_path / "s.json").exists() or not PlanState.load(tmp_path / "s.json").results.keys() >= {"a", "c"}:
         assert first.poll() is None
     os.kill(first.pid, getattr(signal, end))
     output, _ = first.communicate(timeout=60)
@@ -832,7 +832,7 @@ def test_every_state_is_saved_and_loaded_the_same(tmp_path):
     assert states[-1].status is Status.WAITING
     for state in states:
         state.save(tmp_path / "s.json")
-        assert State.load(tmp_path / "s.json") == state.taken_up()
+        assert PlanState.load(tmp_path / "s.json") == state.taken_up()
         assert pickle.loads(pickle.dumps(state)) == state
 
 
