@@ -37,12 +37,12 @@ class NoIsolation:
             work.mkdir()
             trees.put(work, files)
             (room / "code").write_bytes(code.encode("utf-8", "surrogatepass"))
-            return _run(room, work, policy)
+            return _run(room, work, files, policy)
         finally:
             trees.remove(room)
 
 
-def _run(room: Path, work: Path, policy: Policy) -> Result:
+def _run(room: Path, work: Path, files: Mapping[str, bytes], policy: Policy) -> Result:
     """Run what was written down, and give what came of it."""
     late = deadline(policy.seconds)
 
@@ -55,7 +55,7 @@ def _run(room: Path, work: Path, policy: Policy) -> Result:
     command = [sys.executable, "-c", START, str(work), str(room / "code")]
     ending = watch(command, look, policy.output, environ=os.environ)
     seconds = time.monotonic() - began
-    files, left_out = trees.collect(work, policy)
+    files, left_out = trees.collect(work, policy, trees.entries(files))
     written = {"stdout": ending.stdout_written, "stderr": ending.stderr_written}
     cut = [f"{name}: cut after {policy.output} bytes" for name in written if written[name] > policy.output]
     by_itself = Status.ERROR if ending.exit_code else Status.OK
