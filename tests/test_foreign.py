@@ -165,6 +165,11 @@ def test_parameters_that_might_be_null_are_an_object_all_the_same():
     assert refusal(made({"type": ["object", "null"], "properties": {"n": {}}, "required": ["n"]}), {}) == "missing: n"
 
 
+@pytest.mark.parametrize("required", [None, False, True, []])
+def test_required_that_names_nothing(required):
+    assert made({"properties": {"n": {"required": False}}, "required": required}).bind("{}") == ({}, ())
+
+
 def test_an_integer_is_an_int_to_the_function():
     tool = made({"properties": {"n": {"type": "integer"}}})
     values, repairs = tool.bind('{"n": 3.0}')
@@ -210,12 +215,46 @@ def test_open_parameters_stay_open():
         ({"properties": {"a": {"$ref": "#/$defs/None"}}}, "'#/\\$defs/None' leads to no schema in these parameters"),
         ({"properties": {"a": {"$ref": "http://localhost/x"}}}, "'http://localhost/x' leads to no schema"),
         ({"city": {"type": "string"}, "days": {"type": "integer"}}, "put city, days into 'properties'"),
+        ({"properties": {"a": {"enum": []}}}, "properties.a.enum: of an empty list nothing can be chosen"),
+        ({"properties": {"a": {"anyOf": {"type": "string"}}}}, "properties.a.anyOf: a list of schemas is expected"),
+        ({"properties": {"a": {"allOf": None}}}, "properties.a.allOf: a list of schemas is expected, not None"),
+        ({"properties": {"a": {"required": [{}]}}}, r"properties.a.required: a list of names is expected, not \[{}\]"),
+        ({"properties": {}, "required": "a"}, "parameters.required: a list of names is expected, not 'a'"),
+        ({"properties": {"a": {"$dynamicRef": "#x"}}}, r"\$dynamicRef cannot be followed; write \$ref"),
         ({"properties": {"a": {"minimum": "1"}}}, "properties.a.minimum: '1' is not of type 'number'"),
     ],
 )
 def test_a_malformed_schema_is_refused_at_the_definition(schema, why):
     with pytest.raises(ToolDefinitionError, match=f"^tool 'call': .*{why}"):
         made(schema)
+
+
+KEYWORDS = st.sampled_from([
+    "type", "properties", "required", "enum", "const", "items", "prefixItems", "anyOf", "allOf", "not", "$ref", "$defs",
+    "additionalProperties", "default", "nullable", "minimum", "exclusiveMinimum", "pattern", "format", "$id", "a",
+])  # fmt: skip
+WORDS = st.sampled_from([None, True, 0, 1.5, "", "string", "integer", "array", "object", "any", "#", "#/$defs/a", "a"])
+SCHEMAS = st.recursive(
+    WORDS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYWORDS, inner, max_size=4), max_leaves=12
+)
+
+
+@given(st.dictionaries(KEYWORDS, SCHEMAS, max_size=3), SCHEMAS)
+@settings(max_examples=400, deadline=None)
+def test_whatever_stands_for_a_schema_is_read_or_refused_in_one_line(schema, inner):
+    whole = schema | {"properties": {"a": inner, "b": {"type": "integer"}}}
+    try:
+        tool = made(whole)
+    except ToolDefinitionError as error:
+        assert str(error).startswith("tool 'call': ")
+        assert len(str(error).splitlines()) == 1
+        return
+    check_tools({"tools": [tool.to_wire()]})
+    for arguments in ({}, {"a": 1, "b": "2"}, {"a": [{"a": "x"}], "b": None}):
+        try:
+            tool.bind(json.dumps(arguments))
+        except ArgumentsError as error:
+            assert str(error)
 
 
 def test_a_name_and_a_function_are_checked_too():

@@ -28,6 +28,7 @@ _ONE = ("additionalProperties", "items", "contains", "not", "if", "then", "else"
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 _KNOWN = {*_ONE, *_LISTS, *_MAPS, "dependencies", "unevaluatedProperties", "unevaluatedItems"}
+_ABOUT = ("$schema", "$id")  # all references are read from the root
 _OPEN = ("additionalProperties", "unevaluatedProperties", "patternProperties", "anyOf", "oneOf", "allOf")
 
 
@@ -47,9 +48,10 @@ def as_json_schema(schema: dict | None, tool: str) -> dict:
     properties = top.get("properties", {})
     closed = {} if any(key in top for key in _OPEN) else {"additionalProperties": False}
     made = {"type": "object", "properties": properties} | top | closed | {"type": "object"}
-    if "required" in made and closed:
-        made["required"] = [name for name in made["required"] if name in properties]
-    return {key: value for key, value in made.items() if key not in ("$schema", "$id")}
+    required = made.pop("required", [])
+    if isinstance(required, list) and required:
+        made["required"] = [name for name in required if name in properties or not closed]
+    return made
 
 
 def _listed(kinds: Any) -> list:
@@ -67,15 +69,15 @@ def _plain(schema: Any, where: str) -> dict:
         return {} if schema else {"not": {}}
     if not isinstance(schema, dict):
         raise ToolDefinitionError(f"{where}: a schema is an object, not {schema!r:.60}")
-    made = dict(schema)
+    made = {key: value for key, value in schema.items() if key not in _ABOUT}
     for key in _MAPS:
         if key in made:
             made[key] = _each(made[key], f"{where}.{key}")
-    for key in _LISTS:
-        if isinstance(made.get(key), list):
-            made[key] = [_plain(each, f"{where}.{key}.{i}") for i, each in enumerate(made[key])]
     if isinstance(made.get("items"), list):  # before draft 2020-12
-        made["prefixItems"] = [_plain(each, f"{where}.items.{i}") for i, each in enumerate(made.pop("items"))]
+        made["prefixItems"] = made.pop("items")
+    for key in _LISTS:
+        if key in made:
+            made[key] = _all(made[key], f"{where}.{key}")
     for key in _ONE:
         if key in made and not isinstance(made[key], bool):
             made[key] = _plain(made[key], f"{where}.{key}")
@@ -90,6 +92,12 @@ def _each(schemas: Any, where: str) -> dict:
     return {name: _plain(each, f"{where}.{name}") for name, each in schemas.items()}
 
 
+def _all(schemas: Any, where: str) -> list[dict]:
+    if not isinstance(schemas, list):
+        raise ToolDefinitionError(f"{where}: a list of schemas is expected, not {schemas!r:.60}")
+    return [_plain(each, f"{where}.{i}") for i, each in enumerate(schemas)]
+
+
 def _with_required(made: dict, where: str) -> None:
     """Take `"required": true` from a property to the object that holds it."""
     properties = made.get("properties", {})
@@ -97,11 +105,12 @@ def _with_required(made: dict, where: str) -> None:
     for name in [name for name, each in properties.items() if isinstance(each.get("required"), bool)]:
         properties[name] = {key: value for key, value in properties[name].items() if key != "required"}
     required = made.get("required")
-    if flagged or required is None:
-        made.pop("required", None)
-        made |= {"required": [*(required or []), *flagged]} if flagged and not isinstance(required, bool) else {}
-    elif isinstance(required, list):
-        made["required"] = list(dict.fromkeys(required))
+    if isinstance(required, bool | None):
+        required = []
+    if not isinstance(required, list) or not all(isinstance(each, str) for each in required):
+        raise ToolDefinitionError(f"{where}.required: a list of names is expected, not {required!r:.60}")
+    if required or flagged:
+        made["required"] = list(dict.fromkeys([*required, *flagged]))
 
 
 def _with_types(made: dict, where: str) -> None:
@@ -145,10 +154,12 @@ def _with_items(made: dict, where: str) -> None:
 def _with_enum(made: dict, where: str) -> None:
     """Write the values of an enum in the type that is said: of the integers "1" and "any", 1 and "any" may be given."""
     kind, values = made.get("type"), made.get("enum")
+    if values == []:
+        raise ToolDefinitionError(f"{where}.enum: of an empty list nothing can be chosen")
     if not isinstance(kind, str) or not isinstance(values, list):
         return
     made["enum"] = [each if fits_type(each, kind) else read_as(each, kind) for each in values]
-    kinds = [kind if fits_type(each, kind) else type_of(each) for each in made["enum"]] or [kind]
+    kinds = [kind if fits_type(each, kind) else type_of(each) for each in made["enum"]]
     made["type"] = kinds[0] if len(set(kinds)) == 1 else list(dict.fromkeys(kinds))
 
 
@@ -161,9 +172,11 @@ def _with_null(made: dict, where: str) -> None:
             made["enum"] = [*made["enum"], None]
 
 
-def _check_references(schema: Any, root: dict, tool: str) -> None:
+def _check_references(schema: dict, root: dict, tool: str) -> None:
     """Refuse a `$ref` that leads nowhere, or out of the schema: nothing is fetched."""
-    reference = schema.get("$ref") if isinstance(schema, dict) else None
+    if other := next((key for key in ("$dynamicRef", "$recursiveRef") if key in schema), None):
+        raise ToolDefinitionError(f"tool {tool!r}: {other} cannot be followed; write $ref")
+    reference = schema.get("$ref")
     if isinstance(reference, str) and not _exists(reference, root):
         raise ToolDefinitionError(f"tool {tool!r}: $ref {reference!r} leads to no schema in these parameters")
     _walk(schema, lambda inner: _check_references(inner, root, tool))
