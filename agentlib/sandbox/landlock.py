@@ -79,6 +79,7 @@ def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
         "packages": python_folders.packages(),
         "readable": [*readable, *DEVICES],
         "modules": list(modules),
+        "network": [],
     }
 
     def command(connected: int) -> list[str]:

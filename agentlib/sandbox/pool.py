@@ -20,7 +20,8 @@ DATA_WORK = ("numpy", "matplotlib.pyplot")
 class Pool:
     """A backend that is kept running, with `modules` imported. Close it, or use it in a `with` statement.
 
-    `policy` holds for every run that names none of its own; what may be read is settled by it for all runs.
+    `policy` holds for every run that names none of its own; what may be read
+    and reached is settled by it for all runs.
     Raises SandboxUnavailable when no backend that can stay warm holds here, or it does not start.
     """
 
@@ -43,8 +44,9 @@ class Pool:
 
     def satisfies(self, policy: Policy) -> str:
         """Give '' or what it cannot do of the policy."""
-        if policy.read != self.policy.read:
-            return "read, which is settled when the pool is made"
+        for name in ("read", "network"):
+            if getattr(policy, name) != getattr(self.policy, name):
+                return f"{name}, which is settled when the pool is made"
         return self._backend.satisfies(policy)
 
     def run(self, code: str, files: Mapping[str, bytes | str] | None = None, policy: Policy | None = None) -> Result:

@@ -17,11 +17,13 @@ from .inside import packing
 from .inside.limits import MEGABYTE
 from .pipes import CappedPipe, HangUp, read_all
 from .policy import Policy
+from .proxy import Proxy
 from .reports import read_result
 from .result import Result, Status
 
 START = 60.0  # seconds for the server to be ready: the first import of a large package may have to compile it
 GRACE = 10.0  # seconds after the time limit for a run to be killed and reported
+MOST_READY, MOST_PLACES = 1 << 16, 250  # bytes and open files of the first message from inside
 HEADER = 4 * MEGABYTE  # bytes of a report besides the files
 LIMITS = ("seconds", "memory", "processes", "disk", "inodes")  # what of a policy the inside needs to know
 
@@ -63,6 +65,8 @@ class Server:
     ) -> None:
         self.isolation = isolation
         self._new_box = new_box
+        self._network = tuple(settings["network"])
+        self._proxy: Proxy | None = None
         self._at_end = at_end
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
@@ -82,11 +86,15 @@ class Server:
         self._socket.settimeout(START)
         try:
             self._socket.send(settings)
-            ready = self._socket.recv(16) == b"ready"
+            message, files, _, _ = socket.recv_fds(self._socket, MOST_READY, MOST_PLACES)
         except OSError:
-            ready = False
+            message, files = b"", []
         self._socket.settimeout(None)
-        if not ready:
+        if message:
+            sockets = [socket.socket(fileno=file) for file in files]
+            if sockets:
+                self._proxy = Proxy(dict(zip(json.loads(message), sockets, strict=True)), self._network)
+        else:
             self._process.kill()
             self._process.wait()
             self._said.seek(0)
@@ -104,6 +112,8 @@ class Server:
         if self._socket.fileno() < 0:
             return
         self._socket.close()
+        if self._proxy:
+            self._proxy.close()
         try:
             self._process.wait(GRACE)
         except subprocess.TimeoutExpired:
@@ -128,7 +138,8 @@ class Server:
             box = stack.enter_context(self._new_box())
             pipes = {name: stack.enter_context(CappedPipe(size)) for name, size in sizes.items()}
             host = stack.enter_context(HangUp())
-            job = {"code": code, "box": box, "network": False, **{name: getattr(policy, name) for name in LIMITS}}
+            limits = {name: getattr(policy, name) for name in LIMITS}
+            job = {"code": code, "box": box, "network": bool(policy.network), **limits}
             try:
                 self._send(packing.pack(job, files), [*(pipe.writing for pipe in pipes.values()), host.theirs])
             except OSError as error:

@@ -16,13 +16,14 @@ import signal
 import socket
 import sys
 
-from . import file_access, metadata, packing, places, processes, supervisor, system_calls
+from . import file_access, metadata, network, packing, places, processes, supervisor, system_calls
 
 MOST_SETTINGS = 1 << 17  # bytes
 
 
 def serve(connected: int) -> None:
-    """Serve until the host hangs up. It first sends the settings, as JSON: namespaces, packages, readable, modules."""
+    """Serve until the host hangs up. It first sends the settings, as JSON: namespaces, packages, readable,
+    modules, network."""
     host = socket.socket(fileno=connected)
     known = json.loads(host.recv(MOST_SETTINGS))
     sys.path += known["packages"]  # behind the standard library; the first entry is where this package was found
@@ -31,7 +32,7 @@ def serve(connected: int) -> None:
     load(known["modules"])
     system_calls.call_numbers(os.uname().machine)  # read once, for all runs
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries those that end
-    host.send(b"ready")
+    ready(host, known["network"])
     while True:
         message, files, _, _ = socket.recv_fds(host, 16, 5)
         if not message:
@@ -42,6 +43,16 @@ def serve(connected: int) -> None:
             os._exit(0)
         for file in files:
             os.close(file)
+
+
+def ready(host: socket.socket, places: list[str]) -> None:
+    """Tell the host that jobs can come, and hand it the sockets by which it lets them reach these places."""
+    made = network.listen(places) if places else {}
+    if made:
+        network.announce_proxy(made["proxy"].getsockname()[1])
+    socket.send_fds(host, [json.dumps(list(made)).encode()], [each.fileno() for each in made.values()])
+    for each in made.values():
+        each.close()
 
 
 def add_builtins_of_a_script() -> None:
