@@ -150,6 +150,7 @@ def test_a_default_that_is_null_may_be_given():
     assert tool.signature == 'call(day: string or null = null, kind: "a" or null = null, city: string = "Oslo")'
     assert tool.bind('{"day": null, "kind": null}') == ({"day": None, "kind": None}, ())
     assert refusal(tool, {"city": None}) == "city: Input should be a valid string, got null"
+    assert refusal(tool, {"kind": 3}) == "kind: Input should be 'a' or null, got 3"
 
 
 def test_a_type_that_says_nothing_is_any():
@@ -231,7 +232,8 @@ def test_a_malformed_schema_is_refused_at_the_definition(schema, why):
 
 KEYWORDS = st.sampled_from([
     "type", "properties", "required", "enum", "const", "items", "prefixItems", "anyOf", "allOf", "not", "$ref", "$defs",
-    "additionalProperties", "default", "nullable", "minimum", "exclusiveMinimum", "pattern", "format", "$id", "a",
+    "additionalProperties", "unevaluatedProperties", "default", "nullable", "minimum", "exclusiveMinimum", "pattern",
+    "format", "$id", "a",
 ])  # fmt: skip
 WORDS = st.sampled_from([None, True, 0, 1.5, "", "string", "integer", "array", "object", "any", "#", "#/$defs/a", "a"])
 SCHEMAS = st.recursive(

@@ -24,10 +24,11 @@ _TYPES = {
     "": "any",  # no type at all: anything fits
 }
 _WORDS = {word: kind for kind, words in _TYPES.items() for word in words.split()}
-_ONE = ("additionalProperties", "items", "contains", "not", "if", "then", "else", "propertyNames")
+_ONE = ("additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "contains", "propertyNames",
+        "not", "if", "then", "else")  # fmt: skip
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
-_KNOWN = {*_ONE, *_LISTS, *_MAPS, "dependencies", "unevaluatedProperties", "unevaluatedItems"}
+_KNOWN = {*_ONE, *_LISTS, *_MAPS, "dependencies"}
 _ABOUT = ("$schema", "$id")  # all references are read from the root
 _OPEN = ("additionalProperties", "unevaluatedProperties", "patternProperties", "anyOf", "oneOf", "allOf")
 

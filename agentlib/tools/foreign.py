@@ -92,14 +92,18 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "pattern": "a string that matches {}".format,
     "minItems": "an array of at least {} items".format,
     "maxItems": "an array of at most {} items".format,
-    "const": lambda value: repr(value),
-    "enum": lambda values: " or ".join(filter(None, [", ".join(map(repr, values[:-1])), *map(repr, values[-1:])])),
+    "const": lambda value: _written(value),
+    "enum": lambda values: " or ".join(filter(None, [", ".join(map(_written, values[:-1])), _written(values[-1])])),
     "uniqueItems": lambda _: "an array of different items",
     "format": lambda name: f"a {name} as ISO 8601 writes it",
     "type": lambda kinds: " or ".join(_TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)),
 }
 _TYPES = {kind: f"a valid {kind}" for kind in ("string", "integer", "number", "boolean", "array")}
 _TYPES |= {"object": "an object", "null": "null"}
+
+
+def _written(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _leaves(error: Any) -> list[Any]:
@@ -118,6 +122,7 @@ def _leaf_faults(error: Any) -> list[Fault]:
     if error.validator in ("additionalProperties", "unevaluatedProperties") and error.validator_value is False:
         known = error.schema.get("properties", {})
         return [Fault((*place, name), "unexpected") for name in value if name not in known]
-    words = _WORDS.get(error.validator)
-    wanted = words(error.validator_value) if words else f"accepted by {error.validator!r} in the schema"
+    rule = "enum" if error.validator == "type" and "enum" in error.schema else error.validator  # which says more
+    words = _WORDS.get(rule)
+    wanted = words(error.schema[rule]) if words else f"accepted by {rule!r} in the schema"
     return [Fault(place, "wrong", f"Input should be {wanted}", value)]
