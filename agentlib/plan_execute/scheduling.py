@@ -197,7 +197,7 @@ def end(state: PlanState, place: int, future: Future, now: float | None) -> Plan
     changes = state.spend(EXECUTOR, used)
     if run.status in (TaskStatus.DONE, TaskStatus.FAILED):
         run = replace(run, finished=now)
-        changes["events"] = (*state.events, _result(state, place, run))
+        changes["events"] = state.events + (_result(state, place, run),)  # noqa: RUF005 (unpacking copies twice)
     state = state.with_run(place, run, **changes)
     return interrupted(state) if run.status is TaskStatus.TODO else state
 
