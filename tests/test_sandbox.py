@@ -1,6 +1,7 @@
 """What a caller of the sandbox gets, on each backend of Linux: results, files, pictures, libraries, limits."""
 
 import json
+import pickle
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from sandboxes import LINUX, PATIENT, linux_only, needs, warm_pools
 
 from agentlib import sandbox
-from agentlib.sandbox import Policy, Result, Status, run
+from agentlib.sandbox import Policy, Result, SandboxUnavailable, Status, run
 
 pytestmark = linux_only
 DATA = Path(__file__).parent / "data"
@@ -91,6 +92,7 @@ def test_a_result_cannot_be_changed(warm):
         result.status = Status.OK
     with pytest.raises(TypeError):
         result.files["b"] = b""
+    assert pickle.loads(pickle.dumps(result)) == result and "'a': 1 bytes" in repr(result)
 
 
 def test_what_was_printed_before_the_end_of_time_is_not_lost(backend):
@@ -160,6 +162,12 @@ for path, mode in (("{folder}/a.txt", "w"), ("{folder}/b.txt", "x"), ("{closed}/
     assert result.stdout == "hello\nrefused\nrefused\nrefused\n", result.stderr
 
 
+@pytest.mark.parametrize("path", ["/no/such/path", "/tmp", "/"])
+def test_what_cannot_be_made_readable_is_said(backend, path):
+    with pytest.raises(SandboxUnavailable, match=f"reading {path}"):
+        run("print()", policy=Policy(read=(path,)), backend=backend)
+
+
 # -- what legitimate code does
 
 
@@ -182,11 +190,11 @@ import numpy as np, matplotlib.pyplot as plt
 x = np.linspace(0, 10, 200)
 print(np.linalg.svd(np.random.rand(60, 60)).S.shape, (x @ x) > 0)
 plt.plot(x, np.sin(x)); plt.show(); plt.bar(["a"], [1]); plt.show()
-plt.figure(); plt.title("Grüße"); plt.savefig("own.png"); plt.savefig("own.svg")
+figure = plt.figure(); plt.title("Grüße"); plt.savefig("own.png"); plt.savefig("own.svg"); figure.show()
 """
     result = run(code, policy=PATIENT, backend=name)
     assert result.ok, result.stderr
-    assert sorted(result.files) == ["figure-1.png", "figure-2.png", "own.png", "own.svg"]
+    assert sorted(result.files) == ["figure-1.png", "figure-2.png", "figure-3.png", "own.png", "own.svg"]
     assert all(result.files[name].startswith(b"\x89PNG") for name in result.files if name.endswith("png"))
 
 

@@ -263,3 +263,12 @@ def test_root_is_given_up_before_anything_else(tmp_path):
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert shown.stdout.split() == ["needed", "needed", "65534", "CapEff:", "0000000000000000"], shown.stderr
     assert sorted(path.name for path in closed.iterdir()) == ["needed", "other"]  # the host sees its own as before
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root has more to give up")
+def test_root_is_told_what_the_user_nobody_cannot_read(backend, tmp_path):
+    secret = tmp_path / "data.csv"
+    secret.write_text("1")
+    secret.chmod(0o600)
+    result = run("print()", policy=replace(PATIENT, read=(str(secret),)), backend=backend)
+    assert result.status == "unavailable" and f"chmod -R o+rX {secret}" in result.reason

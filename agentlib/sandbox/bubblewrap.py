@@ -1,4 +1,8 @@
-"""The strongest backend: bubblewrap's namespaces, a system call filter and limits (Linux)."""
+"""The strongest backend: bubblewrap's namespaces, a system call filter and limits (Linux).
+
+What it does not stop: faults of the kernel in the calls that are allowed, what can be guessed from time, and code that
+keeps a processor busy until its time is up.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,9 @@ class Bubblewrap:
 
     def satisfies(self, policy: Policy) -> str:
         """Give '' or what it cannot do of the policy."""
-        return f"more than {MOST_PLACES - 1} places" if len(policy.network) >= MOST_PLACES else ""
+        if len(policy.network) >= MOST_PLACES:
+            return f"a network of {MOST_PLACES} places or more"
+        return python_folders.cannot_show(policy.read)
 
     def run(self, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
         """Start a sandbox, run the code in it, and end it."""

@@ -1,7 +1,9 @@
 """The second backend: Landlock, a system call filter and limits, for containers that allow no namespaces (Linux).
 
-It sees the host's processes and file names, but can open, signal and trace none of them. What the kernel does not
-limit here, the size and number of files and the number of processes, the supervisor counts many times a second.
+What the kernel does not limit here, the size and number of files and the number of processes, the supervisor counts
+many times a second: code can go over such a limit for a moment. What it does not stop, besides what bubblewrap does
+not: code can find out whether a path or a process of the host exists, but not open, signal or trace it. And /tmp, the
+locks of multiprocessing and changed permissions are not there.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Landlock:
             return "a network"
         if policy.processes > 1 and file_access.version() < SIGNALS:
             return "more than one process (it needs Linux 6.12)"
-        return ""
+        return python_folders.cannot_show(policy.read)
 
     def run(self, code: str, files: Mapping[str, bytes], policy: Policy) -> Result:
         """Start a sandbox, run the code in it, and end it."""

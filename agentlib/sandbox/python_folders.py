@@ -11,6 +11,7 @@ from pathlib import Path
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 PARTS_OF_A_PREFIX = ("bin", "lib", "lib64")  # and not share, where programs keep what belongs to a user
+OWN_INSIDE = ("/", "/tmp", "/dev", "/proc", "/sandbox")
 OURS = tuple(str(Path(__file__).parent / name) for name in ("inside", "figures"))
 
 
@@ -32,6 +33,14 @@ def readable(also: tuple[str, ...] = ()) -> list[str]:
     real = [os.path.realpath(path) for path in (*parts, *packages(), *OURS)]
     given = [os.path.normpath(path) for path in also]
     return outermost([path for path in (*SYSTEM, *real, *given) if os.path.exists(path)])
+
+
+def cannot_show(also: tuple[str, ...]) -> str:
+    """Give '' or, in words, which of the paths that a policy wants to be readable cannot be."""
+    missing = [path for path in also if not os.path.exists(path)]
+    whole = [path for path in also if os.path.normpath(path) in OWN_INSIDE]
+    said = [f"reading {path}, which does not exist" for path in missing]
+    return "; ".join([*said, *(f"reading {path} as a whole, which is the code's own inside" for path in whole)])
 
 
 def outermost(paths: list[str]) -> list[str]:

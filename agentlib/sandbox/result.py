@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 
 
 class Status(StrEnum):
@@ -20,12 +19,31 @@ class Status(StrEnum):
     UNAVAILABLE = "unavailable"  # the sandbox could not be started, so the code did not run
 
 
+class Files(Mapping[str, bytes]):
+    """Files by path, with forward slashes. It cannot be changed, and shows sizes instead of contents."""
+
+    def __init__(self, files: Mapping[str, bytes] | tuple = ()) -> None:
+        self._files = dict(files)
+
+    def __getitem__(self, path: str) -> bytes:
+        return self._files[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{path!r}: {len(content):,} bytes" for path, content in self._files.items()) + "}"
+
+
 @dataclass(frozen=True)
 class Result:
     """What came of one run.
 
     `exit_code` is negative for the number of the signal that ended the code, and None when it did not end by itself.
-    `files` maps each path in the working directory, with forward slashes, to the file's bytes; it cannot be changed.
+    `files` maps each path in the working directory to the file's bytes.
     `truncated` says in words what is not all there: output that was cut, files that were left out and why.
     `seconds` was measured. `isolation` names the backend that kept the code in, or is "none".
     `reason` says in one line why the run did not end by itself, and is empty when it did.
@@ -35,7 +53,7 @@ class Result:
     exit_code: int | None = None
     stdout: str = ""
     stderr: str = ""
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=Files)
     truncated: tuple[str, ...] = ()
     seconds: float = 0.0
     isolation: str = "none"
@@ -43,7 +61,7 @@ class Result:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))
-        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
+        object.__setattr__(self, "files", Files(self.files))
         object.__setattr__(self, "truncated", tuple(self.truncated))
 
     @property

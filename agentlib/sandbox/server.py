@@ -33,6 +33,7 @@ ENVIRONMENT = {
     "MPLBACKEND": "module://sandbox_figures",
     "MALLOC_ARENA_MAX": "2",  # each thread's own arena takes 128 MB of address space, of which the limit allows few
     "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
 }
 START_SERVER = "import sys; sys.path[0:0] = [sys.argv[1]]; from inside.server import serve; serve(int(sys.argv[2]))"
 

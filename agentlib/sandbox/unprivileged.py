@@ -27,11 +27,25 @@ def command(interpreter: str, needed: list[str], program: list[str]) -> list[str
 
 def main(settings: str, *program: str) -> None:
     """Become `nobody` and then the program."""
-    closed = closed_folders(json.loads(settings)["needed"])
-    if closed:
-        open_up(closed)
+    needed = json.loads(settings)["needed"]
+    if unreadable := [path for path in needed if not others_may_read(path)]:
+        path = unreadable[0]
+        sys.exit(f"the user nobody, as which it runs for root, cannot read {path}: chmod -R o+rX {path}")
+    if closed := closed_folders(needed):
+        try:
+            open_up(closed)
+        except OSError as error:
+            folder = next(iter(closed))
+            sys.exit(f"only root can enter {folder}, and no other view of it can be made ({error}): chmod o+x {folder}")
     become_nobody()
     os.execv(program[0], program)
+
+
+def others_may_read(path: str) -> bool:
+    """Whether a file can be read, or a folder be listed and entered, by users who are nothing to it."""
+    mode = os.stat(path).st_mode
+    wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+    return mode & wanted == wanted
 
 
 def closed_folders(needed: list[str]) -> dict[str, list[str]]:
