@@ -552,6 +552,14 @@ def test_a_waiting_call_can_be_edited_and_waits_again():
         one.approve(edited, "other")
 
 
+def test_a_second_word_on_a_call_of_a_task_that_was_dropped_changes_nothing():
+    one = agent(plan(a="pay: rent"), plan(b="say: 2"), "ok", evaluator=lambda task, text: "no" * ("paid" in text))
+    last = one.run(one.approve(one.run("g")))
+    assert last.results == {"b": "2"}
+    assert one.approve(last, "a/c") is one.reject(last, "c") is last
+    assert PAID == ["rent"]
+
+
 def test_who_is_asked_when_a_run_waits_is_asked_for_each_call():
     one = agent(plan(a="pay: rent", b="pay: food"), "ok")
     last = [*attended(one, "g", reject_all)][-1]
@@ -668,6 +676,30 @@ def test_another_plan_keeps_what_was_done_before_it():
     assert (other.answer, other.results) == ("second", {"a": "1", "d": "4 and 1"})
     assert [event.plan.tasks[-1].id for event in other.events if isinstance(event, NewPlan)] == ["b", "d"]
     assert other.events[-3].edited
+
+
+def test_a_task_that_failed_before_is_as_it_was_then():
+    class Luck(Worker):
+        def chat(self, messages, *, tools=(), stop=()):
+            self.asked.append(messages)
+            if "unlucky" in messages[1].content.splitlines()[0] and len(self.asked) == 1:
+                raise LLMError("unreachable", "gone")
+            return Reply("luck")
+
+    one = agent(plan(a="unlucky"), plan(a="unlucky", b="other"), "first", "second", worker=Luck())
+    last = one.run("g")
+    assert last.results == {"a": "luck", "b": "luck"}
+    forked = one.fork(last, plan=plan(c="say: 3"))
+    assert statuses(forked) == {"c": TODO}
+    assert [(attempt.task.id, attempt.run.status) for attempt in forked.dropped] == [("a", FAILED)]
+
+
+def test_a_result_is_given_to_the_task_of_this_plan_not_to_one_of_the_same_name_before():
+    one = agent(plan(a="say: 1", b="fail: x"), plan(b="say: other", c="say: <$b>"), "ok")
+    states = [*one.steps("g")]
+    planned = next(state for state in states if state.replans == 1)
+    last = one.run(one.fork(planned, task="b", result="given"))
+    assert last.results == {"a": "1", "b": "given", "c": "<given>"}
 
 
 def test_another_first_plan_starts_anew_and_a_state_without_one_may_be_given_it():

@@ -64,10 +64,7 @@ class PlanExecute(Agent):
         self.executor = FunctionCalling(executor, instructions=prompts.EXECUTOR) if is_model(executor) else executor
         self.replanner = planner if replanner is None else replanner
         self.synthesizer = planner if synthesizer is None else synthesizer
-        self.evaluator = evaluator
-        self.max_replans = max_replans
-        self.pool = pool
-        self.clock = clock
+        self.evaluator, self.max_replans, self.pool, self.clock = evaluator, max_replans, pool, clock
         limits = {"max_iterations": max_iterations, "max_format_errors": max_format_errors}
         tools = tools_within(self.executor)
         super().__init__(getattr(planner, "llm", planner), tools, max_parallel=max_parallel, guards=guards, **limits)
@@ -99,17 +96,15 @@ class PlanExecute(Agent):
         state = state.settled()  # whoever ran its tasks does so no more
         while state.status is Status.RUNNING:
             if first_ready(state) is None:
-                state = self.step(state)
-                yield state
-                continue
-            for after in run_ready(state, self._team(pool or self.pool)):
-                yield (state := after)
+                yield (state := self.step(state))
+            else:
+                for after in run_ready(state, self._team(pool or self.pool)):
+                    yield (state := after)
 
     def think(self, state: PlanState) -> PlanState:
         """Ask for a plan, for a revised one, or for the answer, and read the reply."""
         role = _role(state)
-        who = {PLANNER: self.planner, REPLANNER: self.replanner, SYNTHESIZER: self.synthesizer}[role]
-        state, reply = ask(state, role, who)
+        state, reply = ask(state, role, self._who(role))
         if reply is None:
             return state
         if isinstance(reply, Exception):
@@ -183,6 +178,9 @@ class PlanExecute(Agent):
 
     # -- its parts
 
+    def _who(self, role: str) -> Any:
+        return {PLANNER: self.planner, REPLANNER: self.replanner, SYNTHESIZER: self.synthesizer}[role]
+
     def _team(self, pool: Executor | None) -> Team:
         return Team(self.executor, self.evaluator, self.max_parallel, pool, self.clock)
 
@@ -214,8 +212,8 @@ class PlanExecute(Agent):
         message = _accepted(reply)
         origin = {"message": len(state.messages), "raw": reply.content}
         answer = Answer(text=message.content, **origin)
-        cut = [Problem(kind="cut_off", text="the answer was cut off at the token limit", **origin)]
-        notes = cut if reply.finish_reason == "length" else []
+        cut = Problem(kind="cut_off", text="the answer was cut off at the token limit", **origin)
+        notes = [cut] if reply.finish_reason == "length" else []
         return state.add(message, answer, *notes, status=Status.DONE, reason="final_answer")
 
     def _send_back(self, state: PlanState, reply: Reply, why: str, hint: str) -> PlanState:
@@ -230,16 +228,16 @@ class PlanExecute(Agent):
 
     def _unanswered(self, state: PlanState, role: str, error: Exception) -> PlanState:
         """Go on without a reply: a replanner that raises has used up one of its replans, the others end the run."""
-        known = isinstance(error, LLMError)
-        kind, text = (error.reason, str(error)) if known else (f"{role}_error", f"{type(error).__name__}: {error}")
+        kind, text = f"{role}_error", f"{type(error).__name__}: {error}"
+        if isinstance(error, LLMError):
+            kind, text = error.reason, str(error)
         if role != REPLANNER:
             return state.stop(kind, text)
-        problem = Problem(message=len(state.messages) - 1, kind=kind, text=text)
-        return replace(state, events=(*state.events, problem), replans=state.replans + 1)
+        noted = (*state.events, Problem(message=len(state.messages) - 1, kind=kind, text=text))
+        return replace(state, events=noted, replans=state.replans + 1)
 
     def _decided(self, state: PlanState, call_id: str | None, decide: Decide) -> PlanState:
-        who = {PLANNER: self.planner, REPLANNER: self.replanner, SYNTHESIZER: self.synthesizer}[_role(state)]
-        return decided(state, call_id, who, self.executor, decide)
+        return decided(state, call_id, self._who(_role(state)), self.executor, decide)
 
 
 _USELESS = ("bad_plan", "empty_reply")

@@ -24,6 +24,8 @@ def decided(state: PlanState, call_id: str | None, planner: Any, executor: Any, 
             return state
         call_id = state.pending[0].id
     owner, within = _owner(state, call_id)
+    if owner is None:
+        return state
     if owner == PLANNING:
         return _asked(state, decide(planner, state.asked, within))
     place = state.plan.index[owner]
@@ -45,12 +47,15 @@ def _asked(state: PlanState, inner: State) -> PlanState:
     return replace(state, asked=inner, pending=waiting_calls(PLANNING, inner), **status)
 
 
-def _owner(state: PlanState, call_id: str) -> tuple[str, str]:
-    """Give whose call it is, a task's or the planner's, and the id of the call within."""
+def _owner(state: PlanState, call_id: str) -> tuple[str | None, str]:
+    """Give whose call it is, a task's, the planner's or (None) a dropped task's, and the id of the call within."""
     for name, _ in _inner(state):
         if call_id.startswith(f"{name}/"):
             return name, call_id.removeprefix(f"{name}/")
     owners = [name for name, inner in _inner(state) if _holds(inner, call_id)]
+    dropped = [each.run.inner for each in state.dropped if each.run.inner]
+    if not owners and any(_holds(inner, call_id.rpartition("/")[2]) for inner in dropped):
+        return None, call_id
     if not owners:
         raise ValueError(f"this state holds no call {call_id!r}")
     if len(owners) > 1:

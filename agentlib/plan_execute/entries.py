@@ -22,9 +22,14 @@ Note = Callable[[str], None]
 def is_plan(value: Any) -> bool:
     """Say whether data is meant as a plan: a list of tasks, or an object that holds one."""
     listed = _listed(value)
-    if isinstance(listed, list):
-        return value is not listed or (bool(listed) and all(isinstance(each, dict | list) for each in listed))
-    return listed is not None
+    if value is not listed:
+        return listed is not None
+    return isinstance(value, list) and bool(value) and all(isinstance(each, list) or is_task(each) for each in value)
+
+
+def is_task(value: Any) -> bool:
+    """Say whether data without the word plan round it is meant as a task: it has an id, or says what it depends on."""
+    return isinstance(value, dict) and any(_of(value, names) is not None for names in (IDS, DEPENDENCIES))
 
 
 def tasks_of(value: Any, note: Note) -> Iterator[Task]:

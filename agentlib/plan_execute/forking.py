@@ -26,7 +26,8 @@ def with_result(state: PlanState, task: str, result: str) -> PlanState:
         raise ValueError("this state has no plan yet; fork a later one")
     if task not in state.plan.index:
         raise ValueError(f"the plan has no task {task!r}; it has {', '.join(state.plan.index)}")
-    ends = (event for event in reversed(state.this_turn) if isinstance(event, TaskResult) and event.task == task)
+    done = state.run_of(task).status is TaskStatus.DONE
+    ends = (e for e in reversed(state.this_turn) if done and isinstance(e, TaskResult) and e.task == task)
     message = _place(next(ends, plan_event).message)
     if message != plan_event.message:  # a later plan may have been made of the old result
         state = restored(state, message + 1)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 
+from .entries import is_task
 from .references import referenced
 
 _FENCE = re.compile(r"^[ \t]*+```.*+$", re.MULTILINE)
@@ -46,7 +47,7 @@ def read_blocks(text: str) -> list[dict] | None:
             entries[-1][field] = [*(before if isinstance(before, list) else []), _scalar(element[1])]
         elif field and isinstance(entries[-1][field], str):  # a text that goes on
             entries[-1][field] = f"{entries[-1][field].strip('|>-')} {line.strip()}".strip()
-    return entries if entries and all(len(entry) > 1 for entry in entries) else None
+    return entries if entries and all(is_task(entry) for entry in entries) else None
 
 
 def _scalar(text: str) -> object:

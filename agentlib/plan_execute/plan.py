@@ -27,7 +27,8 @@ class Task:
     expected: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "depends_on", tuple(self.depends_on))
+        single = isinstance(self.depends_on, str)
+        object.__setattr__(self, "depends_on", (self.depends_on,) if single else tuple(self.depends_on))
 
     def __str__(self) -> str:
         after = f" (after {', '.join(self.depends_on)})" if self.depends_on else ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..parsing.labels import without_thinking
 from ..parsing.notation import FAULTS, python_literal
 from ..parsing.verifying import read_repaired
-from .entries import is_plan, tasks_of
+from .entries import is_plan, is_task, tasks_of
 from .layouts import read_blocks, read_calls
 from .plan import PlanError, Task
 
@@ -40,6 +40,8 @@ def read_plan(text: str, *, cut_off: bool = False) -> Draft:
     if not text.strip():
         raise PlanError("your reply is empty")
     values = [*_values(text)]
+    if values and all(is_task(value) for value, _ in values):  # one task after the other
+        values = [([value for value, _ in values], next((repair for _, repair in values if repair), ""))]
     plans = [value for value, _ in values if is_plan(value)]
     if any(plan != plans[0] for plan in plans):
         raise PlanError(f"your reply holds {len(plans)} plans that differ; give one")

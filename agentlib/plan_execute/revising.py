@@ -80,16 +80,17 @@ def restored(state: PlanState, limit: int) -> PlanState:
     """
     events = [event for event in state.this_turn if event.message < limit]
     plan = next((event.plan for event in reversed(events) if isinstance(event, NewPlan)), None)
-    ended = {event.task for event in events if isinstance(event, TaskResult)}
-    known = {each.task: each.run for each in state.dropped} | dict(state.tasks)
+    ended = {event.task: (event.status, event.text) for event in events if isinstance(event, TaskResult)}
+    runs = [*((each.task, each.run) for each in state.dropped), *state.tasks]
+    known = {(task, run.status, run.result if run.status is TaskStatus.DONE else run.error): run for task, run in runs}
     tasks = plan.tasks if plan else ()
-    runs = (known.get(task, NOT_STARTED) if task.id in ended else NOT_STARTED for task in tasks)
+    then = (known.get((task, *ended[task.id])) if task.id in ended else None for task in tasks)
     return replace(
         state,
         messages=state.messages[:limit],
         events=tuple(event for event in state.events if event.message < limit),
         plan=plan,
-        runs=Runs.of(run if run.status in (TaskStatus.DONE, TaskStatus.FAILED) else NOT_STARTED for run in runs),
+        runs=Runs.of(run or NOT_STARTED for run in then),
         dropped=tuple(each for each in state.dropped if each.task not in tasks),
         pending=(),
         asked=None,
