@@ -127,6 +127,8 @@ def test_the_names_that_models_give_to_the_fields_are_known(tasks, dependencies,
         '```yaml\n- id: "a"\n  task: "x"\n- id: \'b\'\n  task: y\n  deps:\n    - a\n```\nDone.',
         "- id: a\n  task: x\n- id: b\n  task: y\n  deps:\n  - a\n",
         "- id: a\n  instruction: >\n    x\n- id: b\n  instruction: y\n  after: a",
+        '{"tasks"：[{"id"："a"，"task"："x"}，{"id": “b”, "task": "y"，"deps": ["a"]}]}',
+        '{"tasks": {"a": "x", "b": {"task": "y", "deps": ["a"]}}}',
         "- task: x\n  id: a\n  deps: none\n\n- task: y\n  id: b\n  deps: a\n",
     ],
 )
@@ -167,6 +169,11 @@ def test_a_task_that_names_a_tool_and_its_arguments_is_a_call():
     assert read(json.dumps(plan)) == {"1": ('add(a="$2", b=1)', ("2",)), "2": ("mul(2, 3)", ())}
 
 
+def test_a_plan_of_one_task_needs_no_list():
+    assert read('{"plan": {"id": "a", "task": "x"}}') == {"a": ("x", ())}
+    assert read('{"id": "a", "task": "x"}') == {"a": ("x", ())}
+
+
 def test_what_is_expected_of_a_result_is_read():
     plan = '{"tasks": [{"id": "a", "task": "x", "expected": "a number"}]}'
     assert read_plan(plan).tasks == (Task("a", "x", expected="a number"),)
@@ -199,6 +206,7 @@ def test_numbered_sentences_are_read_when_they_say_what_depends_on_what():
     in_words = "1. Find Berlin.\n2. Find Paris (depends on: none)\n3. Compare them (depends on 1 and 2)"
     assert read(in_words)["3"] == ("Compare them", ("1", "2"))
     assert read(in_words)["2"] == ("Find Paris", ())
+    assert "depends on '9'" in refusal("1. Find Berlin.\n2. Compare (depends on 9)")
 
 
 @pytest.mark.parametrize(
@@ -206,6 +214,7 @@ def test_numbered_sentences_are_read_when_they_say_what_depends_on_what():
     [
         "First I would look up both, then I would compare them.",
         "1. Find Berlin.\n2. Find Paris.\n3. Compare them.",
+        "1. Find sales after 2020.\n2. Compare them.",
         "- Find Berlin\n- Find Paris",
         "I can't help with that (see 1.)",
         '{"answer": 42}',
@@ -242,6 +251,7 @@ def test_prose_is_refused(text):
         ([{"id": True}], "the id True is neither a text nor a number"),
         (["do x", "do y"], "'do x' is no task"),
         ([[{"id": "a"}], [{"id": "b"}]], "there are lists within the plan's list"),
+        ([{"id": "a", "subtasks": [{"id": "b"}]}], "a task has tasks of its own; write them beside it"),
         ([{"id": "a", "deps": True}], "the dependencies True cannot be read"),
     ],
 )

@@ -57,7 +57,9 @@ def _listed(value: Any) -> Any:
 
 def _entries(listed: Any) -> Iterator[dict]:
     """Give the objects of a list; those of lists in it too, when each says what it depends on."""
-    if isinstance(listed, dict):
+    if is_task(listed):
+        listed = [listed]
+    elif isinstance(listed, dict):
         listed = [{"id": key} | (each if isinstance(each, dict) else {"task": each}) for key, each in listed.items()]
     for each in listed:
         if isinstance(each, list):
@@ -66,6 +68,8 @@ def _entries(listed: Any) -> Iterator[dict]:
                 raise PlanError("there are lists within the plan's list; make it one, and let depends_on say the order")
             yield from inner
         elif isinstance(each, dict):
+            if isinstance(_of(each, LISTS), list | dict):
+                raise PlanError("a task has tasks of its own; write them beside it, and let depends_on say the order")
             yield each
         else:
             raise PlanError(f"{_short(each)} is no task: a task is an object with id, instruction and depends_on")

@@ -69,7 +69,7 @@ _CALL = re.compile(r"\w[\w.]*+\s*+\(.*+\)[.;]?$")
 _END = re.compile(r"join\s*+\([^()]*+\)[.;]?(?:\s*+<END_OF_PLAN>)?$|<END_OF_PLAN>$", re.IGNORECASE)
 _NUMBER = r"(?:(?:task|step)s?[ \t]*+)?[$#]?\{?\d++\}?"
 _AFTER = re.compile(
-    r"[ \t]*+[\[(]?\b(?:depends on|dependenc(?:y|ies)|after|requires|needs)[ \t]*+:?[ \t]*+"
+    r"[ \t]*+[\[(]?\b(depends on|dependenc(?:y|ies)|after|requires|needs)[ \t]*+:?[ \t]*+"
     rf"({_NUMBER}(?:[ \t]*+(?:,|&|and\b)[ \t]*+(?:and\b[ \t]*+)?{_NUMBER})*+|none)[)\]]?[.;]?$",
     re.IGNORECASE,
 )
@@ -81,13 +81,20 @@ def read_calls(text: str) -> list[dict] | None:
     lines = [(number, said) for number, said in lines if not _END.match(said)]
     known = {number for number, _ in lines}
     are_calls = all(_CALL.match(said) for _, said in lines)
-    related = any(referenced(said, known) or _AFTER.search(said) for _, said in lines)
+    related = any(referenced(said, known) or _after(said, known) for _, said in lines)
     if not lines or not (are_calls or related):
         return None
-    return [_entry(number, said) for number, said in lines]
+    return [_entry(number, said, known) for number, said in lines]
 
 
-def _entry(number: str, said: str) -> dict:
-    after = _AFTER.search(said)
-    named = re.findall(r"\d+", after[1]) if after else []
+def _after(said: str, known: set[str]) -> re.Match | None:
+    """Find what a line says it depends on. In "sales after 2020" the year is no task."""
+    found = _AFTER.search(said)
+    is_year = found and found[1].lower() == "after" and not known.issuperset(re.findall(r"\d+", found[2]))
+    return None if is_year else found
+
+
+def _entry(number: str, said: str, known: set[str]) -> dict:
+    after = _after(said, known)
+    named = re.findall(r"\d+", after[2]) if after else []
     return {"id": number, "instruction": said[: after.start()].strip(" ,;") if after else said, "depends_on": named}

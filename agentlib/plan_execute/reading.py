@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..parsing.labels import without_thinking
 from ..parsing.notation import FAULTS, python_literal
+from ..parsing.repairing import plain_punctuation
 from ..parsing.verifying import read_repaired
 from .entries import is_plan, is_task, tasks_of
 from .layouts import read_blocks, read_calls
@@ -92,7 +93,7 @@ def _values(text: str) -> Iterator[tuple[object, str]]:
 
 def _mended(source: str) -> Iterator[tuple[object, str]]:
     """Read what is nearly JSON: comments, commas too many, Python's or json-repair's idea of it."""
-    for name, read in (("punctuation", _read_tidy), ("Python", python_literal), ("json-repair", read_repaired)):
+    for name, read in (("punctuation", _read_tidy), ("Python", python_literal), ("json-repair", _read_repaired)):
         try:
             yield read(source), f"the JSON was not valid, and was read all the same ({name})"
             return
@@ -102,6 +103,10 @@ def _mended(source: str) -> Iterator[tuple[object, str]]:
             continue
     if re.search(r"[\"'](?:id|tasks|steps|plan|depends_on|deps)[\"']\s*:", source):
         raise PlanError(f"the JSON of your plan cannot be read; it starts with {source[:60]!r}")
+
+
+def _read_repaired(source: str) -> object:
+    return read_repaired(plain_punctuation(source))
 
 
 def _end(text: str, start: int) -> int:
