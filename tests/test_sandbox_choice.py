@@ -55,7 +55,7 @@ def test_a_policy_takes_lists_and_cannot_be_changed():
         policy.seconds = 1
 
 
-@pytest.mark.parametrize("path", ["", "/a", "a//b", "../a", "a/../b", ".", "a\\b", "c:a", "a\0", "a/", "n" * 300])
+@pytest.mark.parametrize("path", ["", "/a", "a//b", "../a", "a/../b", ".", "a\\b", "c:a", "a\0", "a/", "n" * 300, "\ud800", "d/" * 60 + "x", ("n" * 200 + "/") * 9 + "x"])
 def test_a_file_may_not_leave_the_working_directory(path):
     with pytest.raises(InputError):
         checked_files({path: b""}, Policy())
@@ -74,6 +74,8 @@ def test_files_are_bytes_sorted_and_within_the_policy():
     for files, policy in (({"a": bytes(2_000_000)}, Policy(disk=1)), ({"a": "", "b": ""}, Policy(inodes=1))):
         with pytest.raises(InputError, match="policy allows"):
             checked_files(files, policy)
+    with pytest.raises(InputError, match="'a' is a file"):
+        checked_files({"a": b"", "a/b": b""}, Policy())
     with pytest.raises(InputError, match="int"):
         checked_files({"a": 5}, Policy())
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +40,7 @@ def warm(backend, pools):
     ("code", "policy", "status", "reason"),
     [
         ("x = bytearray(500_000_000)", {"memory": 300}, "memory", "300 MB"),
+        ("print(1)", {"memory": 1}, "memory", "1 MB"),
         ("while True: print('x' * 1000)", {"output": 1000}, "output_limit", "1000 bytes"),
         ("import time; time.sleep(100)", {"seconds": 0.5}, "timeout", "0.5 seconds"),
         ("import os, time\nfor _ in range(9):\n    if not os.fork(): time.sleep(60)\ntime.sleep(60)",
@@ -96,6 +98,9 @@ def test_a_pool_whose_sandbox_was_ended_starts_again(backend):
         assert pool.run("print(2)").stdout == "2\n"
         with pytest.raises(sandbox.SandboxUnavailable, match="read"):
             pool.run("", policy=replace(PATIENT, read=("/etc",)))
+        assert run("print(3)", policy=PATIENT, backend=pool).stdout == "3\n"
+    with pytest.raises(sandbox.SandboxUnavailable, match="closed"):
+        pool.run("print(4)")
 
 
 def test_the_sandbox_ends_with_the_host_process(backend):
@@ -130,15 +135,18 @@ def _alive(process: int) -> bool:
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(200, marks=pytest.mark.long)])
-def test_many_runs_leave_nothing_behind(backend, count):
+def test_many_runs_leave_nothing_behind(backend, count, monkeypatch):
     from agentlib.sandbox.pool import Pool
+
+    room = tempfile.mkdtemp(dir="/tmp")  # not tmp_path, which only its owner may enter
+    os.chmod(room, 0o755)
+    monkeypatch.setattr(tempfile, "tempdir", room)
 
     def standing(pool: Pool) -> tuple:
         own = os.getpid()
         mounts = len(Path("/proc/self/mountinfo").read_text().splitlines())
-        folders = sorted(path.name for path in Path("/tmp").glob("agentlib-*"))
         files = len(os.listdir("/proc/self/fd")), len(os.listdir(f"/proc/{own}/task"))
-        return len(_descendants(own)), files, mounts, len(folders)
+        return len(_descendants(own)), files, mounts, len(os.listdir(room))
 
     with Pool(PATIENT, backend=backend) as pool:
         pool.run("pass")
@@ -150,6 +158,8 @@ def test_many_runs_leave_nothing_behind(backend, count):
         while standing(pool) != before and time.monotonic() < end:
             time.sleep(0.02)  # the kernel takes a moment to be rid of a process that has ended
         assert standing(pool) == before
+    assert os.listdir(room) == []
+    os.rmdir(room)
 
 
 def test_it_works_where_the_host_is_started_from_anywhere(backend, tmp_path):

@@ -52,7 +52,7 @@ class Bubblewrap:
         try:
             with self.start(policy) as server:
                 return server.run(code, files, policy)
-        except StartError as error:
+        except (StartError, OSError) as error:
             return Result(Status.UNAVAILABLE, isolation=self.name, reason=f"bubblewrap did not start: {error}")
 
     def start(self, policy: Policy, modules: Sequence[str] = ()) -> Server:
@@ -111,7 +111,7 @@ def how_to_allow() -> str:
     for name, enough in (("kernel/unprivileged_userns_clone", "1"), ("user/max_user_namespaces", "10000")):
         if _setting(name) == "0":
             return f"sudo sysctl -w {name.replace('/', '.')}={enough}"
-    return "nothing, in a container that allows no namespaces: the backend landlock is made for it"
+    return "in a container that allows no namespaces there is none; the backend landlock is made for it"
 
 
 def _setting(name: str) -> str:

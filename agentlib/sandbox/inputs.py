@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from .policy import Policy
 
 
+LONGEST_NAME, LONGEST_PATH, DEEPEST = 255, 1000, 50  # bytes, bytes, folders
+
+
 class InputError(ValueError):
     """An input file that cannot be given to the code. The text says which and why."""
 
@@ -16,6 +19,8 @@ def checked_files(files: Mapping[str, bytes | str], policy: Policy) -> dict[str,
     given = {}
     for path, content in sorted(files.items()):
         _check_path(path)
+        if folder := next((other for other in given if path.startswith(f"{other}/")), ""):
+            raise InputError(f"{folder!r} is a file, so {path!r} cannot be in it")
         if not isinstance(content, bytes | bytearray | memoryview | str):
             raise InputError(f"the content of {path!r} is {type(content).__name__}; it must be bytes or text")
         given[path] = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else bytes(content)
@@ -33,9 +38,12 @@ def is_plain(path: str) -> bool:
 
 
 def _check_path(path: str) -> None:
-    """Refuse a path that is not plain, or too long for some file system."""
+    """Refuse a path that is not plain, or that some file system cannot hold."""
     if not is_plain(path):
         raise InputError(f"{path!r} is not a plain relative path, such as 'data/sales.csv'")
-    parts = path.split("/")
-    if any(len(part.encode("utf-8", "surrogatepass")) > 255 for part in parts) or len(parts) > 50:
+    try:
+        parts = [len(part.encode()) for part in path.split("/")]
+    except UnicodeEncodeError as error:
+        raise InputError(f"the path {path!r} is not text: {error.reason}") from error
+    if max(parts) > LONGEST_NAME or sum(parts) > LONGEST_PATH or len(parts) > DEEPEST:
         raise InputError(f"the path {path[:60]!r}... is too long")

@@ -49,7 +49,7 @@ class Landlock:
         try:
             with self.start(policy) as server:
                 return server.run(code, files, policy)
-        except StartError as error:
+        except (StartError, OSError) as error:
             return Result(Status.UNAVAILABLE, isolation=self.name, reason=f"it did not start: {error}")
 
     def start(self, policy: Policy, modules: Sequence[str] = ()) -> Server:
@@ -59,14 +59,14 @@ class Landlock:
 
 @contextmanager
 def own_folder() -> Iterator[str]:
-    """Make an empty folder that belongs to the user that the sandbox runs as, and remove it with all in it."""
+    """Make an empty folder that belongs to the user that the code runs as, and remove it in the end. Raises OSError."""
     parent = tempfile.gettempdir()
     if os.geteuid() == 0 and unprivileged.closed_folders([f"{parent}/any"]):
         parent = "/tmp"  # `nobody` can enter it
     folder = tempfile.mkdtemp(prefix="agentlib-", dir=parent)
     try:
         if os.geteuid() == 0:
-            os.chown(folder, unprivileged.NOBODY, unprivileged.NOBODY)
+            unprivileged.give_to_nobody(folder)
         yield folder
     finally:
         collecting.remove(folder)

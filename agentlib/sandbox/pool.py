@@ -31,6 +31,7 @@ class Pool:
         warm = [each for each in all_backends() if hasattr(each, "start") and backend in ("", each.name)]
         self._backend: Backend = choose(policy, warm)
         self._lock = threading.Lock()
+        self._closed = False
         self._server = self._started()
 
     @property
@@ -57,12 +58,14 @@ class Pool:
         given = checked_files(files or {}, policy)
         try:
             return self._living_server().run(code, given, policy)
-        except StartError as error:
-            return Result(Status.UNAVAILABLE, isolation=self.name, reason=f"the sandbox did not start again: {error}")
+        except OSError as error:
+            return Result(Status.UNAVAILABLE, isolation=self.name, reason=f"the code could not be run: {error}")
 
     def close(self) -> None:
-        """End the sandbox and every run in it."""
-        self._server.close()
+        """End the sandbox and every run in it. It cannot be used again."""
+        with self._lock:
+            self._closed = True
+            self._server.close()
 
     def __enter__(self) -> Pool:
         return self
@@ -73,6 +76,8 @@ class Pool:
     def _living_server(self) -> Server:
         """Give the server, a new one if the old one has ended."""
         with self._lock:
+            if self._closed:
+                raise SandboxUnavailable("this pool was closed: make a new one")
             if not self._server.alive:
                 self._server.close()
                 self._server = self._started()
@@ -81,5 +86,5 @@ class Pool:
     def _started(self) -> Server:
         try:
             return self._backend.start(self.policy, self.modules)
-        except StartError as error:
+        except (StartError, OSError) as error:
             raise SandboxUnavailable(f"the sandbox did not start: {error}") from error

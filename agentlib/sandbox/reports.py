@@ -19,23 +19,23 @@ def read_result(
     """Give the result of a run whose pipes were read. `floods` names those through which too much came."""
     said = {name: bytes(pipes[name].kept).decode("utf-8", "replace") for name in ("stdout", "stderr")}
     truncated = [f"{name}: cut after {policy.output} bytes" for name in said if pipes[name].cut]
+    known = {**said, "seconds": seconds, "isolation": isolation}
     try:
         report, files = packing.unpack(bytes(pipes["report"].kept))
-        if report["failed"]:
-            raise packing.Unpackable(report["failed"])
     except packing.Unpackable as error:
-        reason = f"the sandbox failed: {error}"
-        return Result(Status.UNAVAILABLE, None, **said, seconds=seconds, isolation=isolation, reason=reason)
+        return Result(Status.UNAVAILABLE, **known, reason=f"the sandbox failed: {error}")
+    if report["failed"].startswith("MemoryError"):
+        return Result(Status.MEMORY, **known, reason=f"Python alone needs more than {policy.memory} MB of memory")
+    if report["failed"]:
+        return Result(Status.UNAVAILABLE, **known, reason=f"the sandbox failed: {report['failed']}")
     exit_code = os.waitstatus_to_exitcode(report["wait_status"])
     status, reason = judge(exit_code, report["reason"], floods, policy)
     return Result(
         status=status,
         exit_code=None if reason else exit_code,
-        **said,
+        **known,
         files={printable(name): content for name, content in files.items()},
         truncated=(*truncated, *map(printable, report["left_out"])),
-        seconds=seconds,
-        isolation=isolation,
         reason=reason,
     )
 

@@ -35,7 +35,11 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
 }
-START_SERVER = "import sys; sys.path[0:0] = [sys.argv[1]]; from inside.server import serve; serve(int(sys.argv[2]))"
+# Our own folder is on the path for this one import only, so that no module of ours is in the way of another.
+START_SERVER = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from inside.server import serve; del sys.path[0]; "
+    "serve(int(sys.argv[2]))"
+)
 
 
 class StartError(RuntimeError):

@@ -83,9 +83,20 @@ def make_mount_point(path: str, folder: bool) -> None:
 
 def become_nobody() -> None:
     """Change to a user and a group that own nothing, for good."""
-    os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    try:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    except OSError as error:
+        sys.exit(f"this root cannot become the user nobody ({error.strerror}): run it as an ordinary user")
+
+
+def give_to_nobody(path: str) -> None:
+    """Change the owner of a file or folder to `nobody`."""
+    try:
+        os.chown(path, NOBODY, NOBODY)
+    except OSError as error:
+        raise OSError(f"this root cannot give files to the user nobody ({error.strerror})") from error
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int) -> None:

@@ -26,8 +26,8 @@ def serve(connected: int) -> None:
     modules, network."""
     host = socket.socket(fileno=connected)
     known = json.loads(host.recv(MOST_SETTINGS))
-    sys.path += known["packages"]  # behind the standard library; the first entry is where this package was found
-    known["search"] = sys.path[1:]
+    sys.path += known["packages"]  # behind the standard library
+    known["search"] = list(sys.path)
     add_builtins_of_a_script()
     load(known["modules"])
     system_calls.call_numbers(os.uname().machine)  # read once, for all runs
