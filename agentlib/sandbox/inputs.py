@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from .policy import Policy
 
-
 LONGEST_NAME, LONGEST_PATH, DEEPEST = 255, 1000, 50  # bytes, bytes, folders
 
 
