@@ -55,10 +55,11 @@ def test_a_policy_takes_lists_and_cannot_be_changed():
         policy.seconds = 1
 
 
+NO_PATHS = ["", "/a", "a//b", "../a", "a/../b", ".", "a\\b", "c:a", "a\0", "a/", "\ud800"]
 TOO_LONG = ["n" * 300, "d/" * 60 + "x", ("n" * 200 + "/") * 9 + "x"]
 
 
-@pytest.mark.parametrize("path", ["", "/a", "a//b", "../a", "a/../b", ".", "a\\b", "c:a", "a\0", "a/", "\ud800", *TOO_LONG])
+@pytest.mark.parametrize("path", [*NO_PATHS, *TOO_LONG])
 def test_a_file_may_not_leave_the_working_directory(path):
     with pytest.raises(InputError):
         checked_files({path: b""}, Policy())
