@@ -10,11 +10,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import takewhile
+from typing import Any
 
-from . import approval
+from . import approval, forking
 from .llm import LLMError, Reply
-from .state import Answer, Message, Observation, Problem, State, Status, ToolCall, Turn
-from .tools import INTERRUPTED, NOT_EXECUTED, Outcome, Tool, Toolbox
+from .state import APPROVAL, Answer, Message, Observation, Problem, State, Status, ToolCall, Turn
+from .tools import CANCELLED, INTERRUPTED, NOT_EXECUTED, Outcome, Tool, Toolbox
 
 Guard = Callable[[State], State]
 
@@ -24,7 +25,7 @@ UNREADABLE = ("format_error", "empty_reply", "cut_off_calls", "call_in_text")
 class Agent:
     """Settings of an agent. `max_iterations` limits the model calls of one user turn, `max_format_errors` how many
     unreadable replies in a row are sent back, `max_parallel` how many calls of one reply run at once. Guards run before
-    the model is asked; each is a function of the state.
+    the model is asked; each is a function of the state. Raises TypeError or ValueError for a setting that is none.
     """
 
     def __init__(
@@ -37,12 +38,12 @@ class Agent:
         max_parallel: int = 8,
         guards: Iterable[Guard] = (),
     ) -> None:
-        self.llm = llm
+        self.llm = _model(llm)
         self.toolbox = Toolbox(tools)
-        self.max_iterations = max_iterations
-        self.max_format_errors = max_format_errors
-        self.max_parallel = max_parallel
-        self.guards = tuple(guards)
+        self.max_iterations = _count(max_iterations, "max_iterations")
+        self.max_format_errors = _count(max_format_errors, "max_format_errors")
+        self.max_parallel = _count(max_parallel, "max_parallel")
+        self.guards = _functions(guards)
 
     # -- the loop
 
@@ -57,7 +58,7 @@ class Agent:
         try:
             return self.act(state) if state.pending else self._think_within_limits(state)
         except KeyboardInterrupt:
-            return self._interrupt(state)
+            return self._interrupt(state, started=len(self.toolbox.stage(state.pending)))
 
     def steps(self, start: str | State) -> Iterator[State]:
         """Yield every state from the first to the last. `start` is a goal, or a state to go on from."""
@@ -83,15 +84,16 @@ class Agent:
     def act(self, state: State) -> State:
         """Carry out the pending calls up to the first that writes. That one waits for approval, and runs alone."""
         calls = self.toolbox.stage(state.pending)
-        if self.toolbox.must_wait(calls[0]) and calls[0] not in state.approved:
-            return replace(state, status=Status.WAITING, reason=approval.REASON)
-        alone = len(_replied(state, calls[0])) == 1
-        outcomes = self.toolbox.run_all(calls, self.max_parallel, alone)
+        alone = len(forking.calls_beside(state, calls[0].id)) == 1
+        writes = self.toolbox.writes(calls[0])
+        refused = self.toolbox.refused(calls[0], alone) if writes else None
+        if writes and not refused and calls[0] not in state.approved:
+            return replace(state, status=Status.WAITING, reason=APPROVAL)
+        outcomes = [refused] if refused else self.toolbox.run_all(calls, self.max_parallel, alone)
         for outcome in outcomes:
             state = self.observe(state, outcome)
-        if any(outcome.kind in INTERRUPTED for outcome in outcomes):
-            return self._interrupt(state)
-        return self._ended_by(calls[0], state) if alone else state
+        interrupted = any(outcome.kind in INTERRUPTED for outcome in outcomes)
+        return self._interrupt(state) if interrupted else state
 
     # -- what a person does
 
@@ -116,19 +118,14 @@ class Agent:
         What came after the edited message is dropped; what stands before it, and `state` itself, stays. A thought
         and an action belong to one reply, so both may be given.
         """
-        turn = max((i for i, message in enumerate(state.messages) if message == self.turn(state.goal)), default=-1)
+        for text in (thought, action, observation):
+            if not isinstance(text, str | None):
+                raise ValueError(f"a fork takes texts, not {text!r}")
         if observation is not None and thought is None and action is None:
-            event = next((e for e in reversed(state.events) if isinstance(e, Observation) and e.message > turn), None)
-            if event is None:
-                raise ValueError("this state holds no observation to change; fork a later one")
-            open_again = replace(_before(state, event.message), pending=_from(state, event.call_id))
-            return self.observe(open_again, Outcome(observation), edited=True)
+            return forking.fork_observation(self, state, observation)
         if observation is not None or (thought is None and action is None):
             raise ValueError("fork takes an observation, or a thought, an action or both")
-        index = max((i for i, message in enumerate(state.messages) if message.role == "assistant"), default=-1)
-        if index <= turn:
-            raise ValueError("this state holds no reply of the model to change; fork a later one")
-        return self.read(_before(state, index), self.rewrite(state, index, thought, action), edited=True)
+        return forking.fork_reply(self, state, thought, action)
 
     def approve(self, state: State, call_id: str | None = None) -> State:
         """Let the waiting call run, as it stands. Once it is decided, a second word on it changes nothing."""
@@ -181,13 +178,18 @@ class Agent:
         event = Observation(call_id=call.id, text=outcome.text, kind=outcome.kind, edited=edited, **at)
         repairs = [Problem(kind="repaired_arguments", text="; ".join(outcome.repairs), **at)] if outcome.repairs else []
         approved = [each for each in state.approved if each != call]
-        return state.add(self.result(call, outcome.text), event, *repairs, pending=rest, approved=approved)
+        state = state.add(self.result(call, outcome.text), event, *repairs, pending=rest, approved=approved)
+        if outcome.is_error or call.name not in self.toolbox.tools or not self.toolbox.tools[call.name].final:
+            return state
+        answer = Answer(text=outcome.text, raw=outcome.text, edited=edited, **at)
+        return replace(state, events=(*state.events, answer), status=Status.DONE, reason="final_answer")
 
     def send_back(self, state: State, reply: Message, problem: Problem, hint: str) -> State:
         """Add a reply that could not be read, and tell the model; stop after so many in a row."""
         state = state.add(reply, problem).add(Message("user", hint))
         since_read = takewhile(lambda event: not isinstance(event, ToolCall | Answer), reversed(state.this_turn))
         in_a_row = sum(isinstance(event, Problem) and event.kind in UNREADABLE for event in since_read)
+        in_a_row = min(in_a_row, state.iterations)  # a run that was resumed counts anew
         if in_a_row >= self.max_format_errors:
             return replace(state, status=Status.STOPPED, reason=problem.kind)
         return state
@@ -197,6 +199,8 @@ class Agent:
     def _think_within_limits(self, state: State) -> State:
         for guard in self.guards:
             state = guard(state)
+            if not isinstance(state, State):
+                raise TypeError(f"the guard {guard!r} gave {state!r}; a guard gives a state")
             if state.status is not Status.RUNNING:
                 return state
         if state.iterations >= self.max_iterations:
@@ -206,42 +210,29 @@ class Agent:
         except LLMError as error:
             return state.stop(error.reason, str(error))
 
-    def _interrupt(self, state: State) -> State:
-        while state.pending:
-            state = self.observe(state, NOT_EXECUTED)
+    def _interrupt(self, state: State, started: int = 0) -> State:
+        """Answer every pending call; of the first `started` nobody knows how far they came."""
+        for place in range(len(state.pending)):
+            state = self.observe(state, CANCELLED if place < started else NOT_EXECUTED)
         return replace(state, status=Status.INTERRUPTED, reason="interrupted")
 
-    def _ended_by(self, call: ToolCall, state: State) -> State:
-        """End the run when the call was to a final tool and went well: its result is the answer."""
-        tool, last = self.toolbox.tools.get(call.name), state.events[-1]
-        result = next(event for event in reversed(state.events) if isinstance(event, Observation))
-        if tool is None or not tool.final or result.is_error:
-            return state
-        answer = Answer(message=result.message, text=result.text, raw=result.text, edited=last.edited)
-        return replace(state, events=(*state.events, answer), status=Status.DONE, reason="final_answer")
+
+# -- settings that are none
 
 
-def _replied(state: State, call: ToolCall) -> list[ToolCall]:
-    """Give the calls of the reply that asked for `call`, the last one with calls."""
-    since = takewhile(lambda event: event.message >= call.message, reversed(state.events))
-    return [event for event in since if isinstance(event, ToolCall) and event.message == call.message][::-1]
+def _model(llm: Any) -> Any:
+    if not callable(getattr(llm, "chat", None)):
+        raise TypeError(f"an agent needs a model, such as LLM(), and {llm!r} cannot chat")
+    return llm
 
 
-def _from(state: State, call_id: str) -> list[ToolCall]:
-    """Give a call and those that come after it in its reply: they have no result yet when it has none."""
-    call = next(event for event in reversed(state.events) if isinstance(event, ToolCall) and event.id == call_id)
-    calls = _replied(state, call)
-    return calls[calls.index(call) :]
+def _count(number: int, name: str) -> int:
+    if type(number) is not int or number < 1:
+        raise ValueError(f"{name} is {number!r}; it is a whole number from 1")
+    return number
 
 
-def _before(state: State, index: int) -> State:
-    """Give the running state as it was before message `index` was added; what was spent stays spent."""
-    return replace(
-        state,
-        messages=state.messages[:index],
-        events=tuple(event for event in state.events if event.message < index),
-        pending=(),
-        approved=(),
-        status=Status.RUNNING,
-        reason="",
-    )
+def _functions(guards: Iterable[Guard]) -> tuple[Guard, ...]:
+    if not isinstance(guards, Iterable) or not all(map(callable, guards := tuple(guards))):
+        raise TypeError(f"guards are given as a list of functions, such as [LoopGuard()]; this is {guards!r}")
+    return guards

@@ -16,19 +16,18 @@ from typing import TYPE_CHECKING
 
 from .events import Decision, ToolCall
 from .exactly import exactly
+from .state import APPROVAL as REASON  # noqa: F401 - the name it has here for other modules
 from .state import State, Status
 from .tools import ArgumentsError, Outcome
 
 if TYPE_CHECKING:
     from .agent import Agent
 
-REASON = "approval"
-
 Decide = Callable[["Agent", State], State]
 
 
 def approve(state: State, call_id: str | None) -> State:
-    """Let the waiting call run. Raises ValueError for a call that waits behind another, or that never was."""
+    """Let the waiting call run. Raises ValueError for a call that does not wait yet, or that never was."""
     call = waiting(state, call_id)
     if call is None:
         return state
@@ -39,11 +38,7 @@ def approve(state: State, call_id: str | None) -> State:
 def reject(agent: Agent, state: State, call_id: str | None, reason: str) -> State:
     """Answer the waiting call with a refusal and its reason. Raises ValueError as `approve` does."""
     call = waiting(state, call_id)
-    if call is None:
-        return state
-    decision = Decision(message=call.message, call_id=call.id, verdict="rejected", text=reason)
-    text = f"Error: rejected by a person{': ' * bool(reason)}{reason}"
-    return agent.observe(_decided(state, decision), Outcome(text, "rejected"))
+    return state if call is None else _refused(agent, state, call, reason, "rejected by a person")
 
 
 def edit(agent: Agent, state: State, call_id: str | None, arguments: str | dict) -> State:
@@ -54,10 +49,10 @@ def edit(agent: Agent, state: State, call_id: str | None, arguments: str | dict)
         return state
     if call.name not in agent.toolbox.tools:
         raise ValueError(f"this agent has no tool {call.name!r}, which the call that waits is for")
-    written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     try:
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
         agent.toolbox.tools[call.name].bind(written)
-    except ArgumentsError as error:
+    except (ArgumentsError, TypeError) as error:  # a set is no JSON
         raise ValueError(f"these arguments do not fit {call.name}: {error}") from None
     changed = replace(call, arguments=written, edited=True)
     message = agent.with_call(state, call, changed)
@@ -79,7 +74,14 @@ def waiting(state: State, call_id: str | None = None) -> ToolCall | None:
         raise ValueError(f"{call_id} waits behind {call.id}; decide on {call.id} first")
     if not any(isinstance(event, ToolCall) and event.id == call_id for event in state.events):
         raise ValueError(f"this state holds no call {call_id!r}")
+    if any(each.id == call_id for each in state.pending) and all(each.id != call_id for each in state.approved):
+        raise ValueError(f"{call_id} does not wait yet; take a step first")
     return None
+
+
+def _refused(agent: Agent, state: State, call: ToolCall, reason: str, how: str) -> State:
+    decision = Decision(message=call.message, call_id=call.id, verdict="rejected", text=reason)
+    return agent.observe(_decided(state, decision), Outcome(f"Error: {how}{': ' * bool(reason)}{reason}", "rejected"))
 
 
 def _decided(state: State, decision: Decision, **changes) -> State:
@@ -91,16 +93,17 @@ def _decided(state: State, decision: Decision, **changes) -> State:
 
 def attended(agent: Agent, start: str | State, decide: Decide) -> Iterator[State]:
     """Yield every state of a run, as `agent.steps` does; where it waits, `decide` gives the state to go on from."""
-    last = None
-    while last is None or last.status is Status.WAITING:
-        for state in agent.steps(start if last is None else decide(agent, last)):
+    last, decided = None, start
+    while decided != last:
+        for state in agent.steps(decided):
             yield state
-        last = state
+        last, decided = state, decide(agent, state) if state.status is Status.WAITING else state
 
 
 def reject_all(agent: Agent, state: State) -> State:
     """Decide where nobody is there to ask."""
-    return agent.reject(state, reason="nobody was there to approve it")
+    call = waiting(state)
+    return state if call is None else _refused(agent, state, call, "nobody was there to approve it", "not approved")
 
 
 def ask_in_terminal(agent: Agent, state: State) -> State:

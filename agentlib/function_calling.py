@@ -3,7 +3,7 @@
 The protocol is that of the chat completions API (https://platform.openai.com/docs/guides/function-calling). It refuses
 a history in which a call has no result, a result has no call, or two calls share an id. So what the model wrote is
 tidied before it becomes a message: calls get the ids they lack, and arguments that are no JSON object are sent back
-inside one. The events keep what was written.
+inside one. The events keep the arguments as they were written, and note every id and name that was changed.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from dataclasses import replace
 
 from .agent import Agent
 from .llm import LLM, Reply
-from .parsing import ACTION, FINAL_ANSWER, has_label, parse
+from .parsing import ACTION, DISCARDS, FINAL_ANSWER, has_label, parse
 from .parsing import Action as ParsedAction
 from .parsing import Answer as ParsedAnswer
 from .state import Answer, Call, Message, Problem, State, Status, Thought, ToolCall
-from .tools import Tool, ToolDefinitionError, shorten
+from .tools import MOST_TOOLS, Tool, ToolDefinitionError, shorten
 
 INSTRUCTIONS = """\
 Answer the question. Use the tools for what you do not know for certain, as often as you need; calls that do not depend
 on each other can come in one reply. Answer in plain text as soon as you know."""
 
-MOST_TOOLS = 128  # in one request, says the API
+LONGEST_ID = 40  # characters, says the API
 
 Select = Callable[[State, Sequence[Tool]], Iterable[Tool]]
 
@@ -62,9 +62,17 @@ class FunctionCalling(Agent):
         return Message("user", text)
 
     def ask(self, state: State) -> Reply:
+        return self.llm.chat(state.messages, tools=[tool.to_wire() for tool in self.offered(state)])
+
+    def offered(self, state: State) -> tuple[Tool, ...]:
+        """Give the tools that the model is offered next. Raises ValueError when `select` gives what cannot be sent."""
         tools = tuple(self.toolbox.tools.values())
-        offered = tools if self.select is None else self.select(state, tools)
-        return self.llm.chat(state.messages, tools=[tool.to_wire() for tool in offered])
+        if self.select is None:
+            return tools
+        chosen = tuple(dict.fromkeys(self.select(state, tools)))
+        if len(chosen) > MOST_TOOLS or not set(chosen) <= set(tools):
+            raise ValueError(f"select gave {len(chosen)} tools; it gives at most {MOST_TOOLS}, all of them the agent's")
+        return chosen
 
     def read(self, state: State, reply: Reply, *, edited: bool = False) -> State:
         """Add the reply. Whether it holds calls decides what it is; the finish reason only warns of a lost end."""
@@ -82,17 +90,16 @@ class FunctionCalling(Agent):
         return Message("tool", shorten(text), tool_call_id=call.id)
 
     def rewrite(self, state: State, index: int, thought: str | None, action: str | None) -> Reply:
-        message = state.messages[index]
-        text = message.content if thought is None else thought
+        made = [event for event in state.events if isinstance(event, ToolCall) and event.message == index]
+        if thought is not None and action is None and not made:
+            raise ValueError(f"this reply is an answer and has no thought; change it with action='{FINAL_ANSWER}: …'")
+        text = thought if thought is not None else state.messages[index].content if made else ""
         if action is None:
-            return Reply(text, tool_calls=message.tool_calls)
+            return Reply(text, tool_calls=tuple(Call(call.id, call.name, call.arguments) for call in made))
         if isinstance(answer := _written(action.strip()), ParsedAnswer):  # which may have several lines
             return Reply(answer.text)
-        found = [_written(line) for line in action.split("\n") if line.strip()]
-        if not found or not all(isinstance(each, ParsedAction) for each in found):
-            raise ValueError(f"this is no call, such as search(query='x'), and no {FINAL_ANSWER}: {action[:60]!r}")
-        calls = [Call("", *self.toolbox.resolve(each.tool, each.arguments)) for each in found]
-        return Reply(text if thought is not None or message.tool_calls else "", tool_calls=tuple(calls))
+        calls = [Call("", *self.toolbox.resolve(each.tool, each.arguments)) for each in _actions(action)]
+        return Reply(text, tool_calls=tuple(calls))
 
     def with_call(self, state: State, call: ToolCall, other: ToolCall) -> Message:
         message = state.messages[call.message]
@@ -119,9 +126,10 @@ class FunctionCalling(Agent):
     def _call_in_text(self, reply: Reply) -> tuple[str, str] | None:
         """Say that a reply writes its call as text, as models do when their server did not read it: no answer."""
         found = None if reply.tool_calls else parse(reply.content)
-        if isinstance(found, ParsedAction) and (name := self.toolbox.resolve_name(found.tool)) in self.toolbox.tools:
-            return "call_in_text", f"your call of {name} stands in the text, so nothing was run; use the field for calls"
-        return None
+        if not isinstance(found, ParsedAction):
+            return None
+        why = f"your call of {found.tool} stands in the text, so nothing was run; use the field for calls"
+        return ("call_in_text", why) if self.toolbox.resolve_name(found.tool) in self.toolbox.tools else None
 
     def _send_back(self, state: State, reply: Reply, kind: str, why: str, edited: bool) -> State:
         """Send back a reply that cannot be used. Its text stays; its calls do not, since they have no result."""
@@ -149,12 +157,13 @@ def _fault(reply: Reply) -> tuple[str, str] | None:
 
 
 def _ids(given: list[str], taken: set[str], number: int) -> list[str]:
-    """Give each call an id of its own: the given one, unless it is missing or was used before."""
+    """Give each call an id of its own: the given one, unless it is missing, too long or was used before."""
     ids: list[str] = []
     for place, each in enumerate(given):
         used = taken.union(ids)
         fresh = (f"call_{number}_{place}{'_' * n}" for n in range(len(used) + 1))
-        ids.append(each if each and each not in used else next(new for new in fresh if new not in used))
+        usable = each and each not in used and len(each) <= LONGEST_ID
+        ids.append(each if usable else next(new for new in fresh if new not in used))
     return ids
 
 
@@ -177,6 +186,17 @@ def _parsed(text: str) -> object:
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
+
+
+def _actions(text: str) -> list[ParsedAction]:
+    """Read the calls that a person wrote: one, which may have several lines, or one in each line."""
+    whole = _written(text.strip())
+    if isinstance(whole, ParsedAction) and not any(note.kind in DISCARDS for note in whole.notes):
+        return [whole]
+    found = [_written(line) for line in text.split("\n") if line.strip()]
+    if not found or not all(isinstance(each, ParsedAction) for each in found):
+        raise ValueError(f"this is no call, such as search(query='x'), and no {FINAL_ANSWER}: {text[:60]!r}")
+    return found
 
 
 def _written(line: str) -> object:

@@ -16,10 +16,28 @@ from pathlib import Path
 from .events import CUT, Answer, Decision, Evaluation, Event, Observation, Problem, Thought, ToolCall, Turn
 from .saving import StateError, checked, decode, encode, write_atomically
 
-__all__ = ["CUT", "Answer", "Call", "Decision", "Evaluation", "Event", "Message", "Observation", "Problem", "State",
-           "StateError", "Status", "Thought", "ToolCall", "Turn", "Usage"]
+__all__ = [
+    "APPROVAL",
+    "CUT",
+    "Answer",
+    "Call",
+    "Decision",
+    "Evaluation",
+    "Event",
+    "Message",
+    "Observation",
+    "Problem",
+    "State",
+    "StateError",
+    "Status",
+    "Thought",
+    "ToolCall",
+    "Turn",
+    "Usage",
+]
 
 VERSION = 2
+APPROVAL = "approval"  # the reason of a state that waits for a decision on a call
 
 
 class Status(StrEnum):
@@ -52,6 +70,10 @@ class Call:
     name: str
     arguments: str
 
+    def __post_init__(self) -> None:
+        for name in ("id", "name", "arguments"):
+            object.__setattr__(self, name, _text(getattr(self, name), f"a call's {name}"))
+
     def to_wire(self) -> dict:
         """Give the JSON object of the chat completions API."""
         return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
@@ -61,13 +83,21 @@ class Call:
 class Message:
     """One message exactly as the model sees it. `role` is system, user, assistant or tool.
 
-    A reply may carry calls; a tool's message says which call it answers.
+    A reply may carry calls; a tool's message says which call it answers. Half a character (a lone surrogate, as file
+    names may hold) cannot be sent, and is replaced. Raises TypeError for a content that is no text.
     """
 
     role: str
     content: str
     tool_calls: tuple[Call, ...] = ()
     tool_call_id: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "content", _text(self.content, "a message's content"))
+        object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "wire"}
 
     def to_wire(self) -> dict:
         """Give the JSON object of the chat completions API."""
@@ -82,6 +112,13 @@ class Message:
     def wire(self) -> dict:
         """The same, made once, for requests, which repeat all of the history: not to be changed."""
         return self.to_wire()
+
+
+def _text(value: object, what: str) -> str:
+    """Give a text as it can be sent. Raises TypeError for what is none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a text, not {value!r}")
+    return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True)
@@ -148,7 +185,7 @@ class State:
             return self
         text = "it was approved, and has no result: it may have run. Look before you approve it again"
         events = [Problem(message=call.message, kind="unrecorded_write", text=text) for call in self.approved]
-        waiting = {"status": Status.WAITING, "reason": "approval"}
+        waiting = {"status": Status.WAITING, "reason": APPROVAL}
         return replace(self, events=(*self.events, *events), approved=(), **waiting)
 
     def save(self, path: str | os.PathLike) -> None:

@@ -1,7 +1,9 @@
 import builtins
 import json
+from typing import Annotated
 
 import pytest
+from pydantic import AfterValidator
 
 from agentlib import (
     Call,
@@ -253,6 +255,67 @@ def test_a_checked_agent_waits_too():
     assert one.edit(state, arguments={"order": "A-2", "amount": 1}).pending[0].arguments != state.pending[0].arguments
 
 
+# -- what must not get around it
+
+
+def test_a_call_whose_arguments_only_fit_later_is_not_run_without_approval():
+    seen, paid = [], []
+
+    def known(order: str) -> str:
+        if order not in seen:
+            raise ValueError("look it up first")
+        return order
+
+    def look(order: str) -> str:
+        """Look an order up."""
+        seen.append(order)
+        return "found"
+
+    def pay(order: Annotated[str, AfterValidator(known)]) -> str:
+        """Pay."""
+        paid.append(order)
+        return "paid"
+
+    for first in ([], [Call("a", "look", '{"order": "A"}')]):
+        seen.clear()
+        calls = asks(*first, Call("b", "pay", '{"order": "A"}'))
+        state = FunctionCalling(ScriptedLLM([calls, "done"]), [look, Tool(pay, writes=True)]).run("q")
+        assert paid == [] and state.status is (Status.WAITING if first else Status.DONE)
+
+
+def test_a_call_that_writes_and_ends_the_run_is_refused_beside_others_before_anybody_is_asked():
+    shop = Shop()
+    hand_in = Tool(shop.refund, writes=True, final=True)
+    one = FunctionCalling(ScriptedLLM([asks(look_up(), refund()), asks(refund(call_id="v"))]), [shop.look_up, hand_in])
+    state = one.run("q")
+    assert results(state) == [("r", "ok"), ("w", "not_alone")] and state.pending[0].id == "v"
+    assert one.run(one.approve(state)).answer == "paid 5 for A-1"
+
+
+def test_a_decision_is_forgotten_when_its_call_is_open_again():
+    one = agent(Shop(), asks(look_up(), refund()), "done")
+    fork = one.fork(one.approve(one.run("q")), observation="it is whole")
+    assert not any(isinstance(event, Decision) for event in fork.events) and fork.approved == ()
+    assert one.run(fork).status is Status.WAITING
+
+
+def test_a_call_cannot_be_approved_before_it_waits():
+    one = agent(Shop(), asks(refund()))
+    asked = one.step(one.start("q"))
+    with pytest.raises(ValueError, match="w does not wait yet; take a step first"):
+        one.approve(asked, "w")
+    assert one.approve(asked) is asked
+
+
+def test_arguments_that_are_no_json_and_a_tool_that_is_gone_are_said_in_one_line():
+    one = agent(Shop(), asks(refund()))
+    state = one.run("q")
+    with pytest.raises(ValueError, match="these arguments do not fit refund"):
+        one.edit(state, arguments={"order": {1, 2}})
+    with pytest.raises(ValueError, match="this agent has no tool 'refund'"):
+        FunctionCalling(ScriptedLLM([]), []).edit(state, arguments={})
+
+
 # -- who decides
 
 
@@ -273,8 +336,8 @@ def test_unattended_everything_is_rejected():
         (["it is too much"], [], "Error: rejected by a person: it is too much"),
         (["e", '{"order": "A-1", "amount": 2}', "y"], [("A-1", 2)], "paid 2 for A-1"),
         (["e", "two", "e", '{"amount": 2}', "n"], [], "Error: rejected by a person"),
-        ([], [], "Error: rejected by a person: nobody was there to approve it"),
-        (["e"], [], "Error: rejected by a person: nobody was there to approve it"),
+        ([], [], "Error: not approved: nobody was there to approve it"),
+        (["e"], [], "Error: not approved: nobody was there to approve it"),
     ],
 )
 def test_a_person_is_asked_in_the_terminal(monkeypatch, capsys, typed, refunds, said):

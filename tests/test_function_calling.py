@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import json
 import tempfile
 import threading
@@ -7,10 +8,12 @@ from contextvars import ContextVar
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import AfterValidator
 
 from agentlib import (
     LLM,
@@ -341,6 +344,56 @@ def test_a_timeout_of_the_tools_own_is_its_error():
     assert observed(run(asks(("connect", "")), "ok", tools=[connect]))[0][1] == "tool_error"
 
 
+def test_the_limit_holds_for_all_that_a_tool_does_and_counts_once():
+    never = threading.Event()
+
+    async def blocks() -> str:
+        never.wait(30)
+        return "late"
+
+    async def refuses_to_stop() -> str:
+        while not never.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+        return "late"
+
+    def is_lazy():
+        return (never.wait(30) for _ in range(3))
+
+    tools = [Tool(f, description="Take too long.", timeout=0.1) for f in (blocks, refuses_to_stop, is_lazy)]
+    state = run(asks(("blocks", ""), ("refuses_to_stop", ""), ("is_lazy", "")), "ok", tools=tools)
+    never.set()
+    assert [kind for _, kind, _ in observed(state)] == ["timeout"] * 3
+
+
+def test_whatever_a_check_or_a_tool_raises_costs_no_other_result():
+    def picky(order: str) -> str:
+        raise KeyError("db")
+
+    async def cancelled() -> str:
+        raise asyncio.CancelledError
+
+    def pay(order: Annotated[str, AfterValidator(picky)]) -> str:
+        return order
+
+    order = '{"order": "A"}'
+    for writes in (False, True):
+        tools = [ping, Tool(pay, description="Pay.", writes=writes), Tool(cancelled, description="Cancel.")]
+        state = run(asks(("ping", ""), ("pay", order), ("cancelled", "")), "ok", tools=tools)
+        assert [kind for _, kind, _ in observed(state)] == ["ok", "bad_arguments", "tool_error"]
+    assert observed(state)[1][2] == "Error: the arguments cannot be checked: KeyError: 'db'"
+
+
+def test_half_a_character_is_kept_in_the_event_and_can_be_sent():
+    def names() -> str:
+        """List file names."""
+        return "caf\udce9"
+
+    state = run(asks(("names", "")), "done \ud800", tools=[names])
+    assert observed(state)[0][2] == "caf\udce9" and state.messages[3].content == "caf?"
+    assert all(json.dumps(message.to_wire(), ensure_ascii=False).encode() for message in state.messages)
+
+
 # -- calls at once
 
 
@@ -494,7 +547,9 @@ def test_a_thought_can_be_edited_and_the_calls_stay():
     assert fork.messages[2].content == "Louder."
     assert fork.pending == (replace(asked.pending[0], raw="Louder.", edited=True),)
     done = agent.run(fork)
-    assert (done.answer, agent.fork(done, thought="Another answer.").answer) == ("done", "Another answer.")
+    assert done.answer == "done"
+    with pytest.raises(ValueError, match="this reply is an answer and has no thought"):
+        agent.fork(done, thought="Another answer.")
 
 
 def test_calls_can_be_edited_one_a_line():
@@ -518,6 +573,90 @@ def test_an_observation_can_be_edited_and_the_calls_after_it_run():
     assert observed(fork) == [("c1", "ok", "down")] and [call.name for call in fork.pending] == ["erase"]
     done = agent.run(agent.approve(agent.run(fork)))
     assert done.answer == "done" and accepted_by_the_api(done.messages)
+
+
+def test_a_fork_of_the_thought_keeps_the_calls_as_they_were_written():
+    def bash(cmd: str) -> str:
+        """Run a command."""
+        return cmd
+
+    for written in ("ls -la", '{"cmd": "ls",}'):
+        agent = FunctionCalling(ScriptedLLM([asks(("bash", written)), "done"]), [bash])
+        asked = agent.step(agent.start("q"))
+        assert observed(agent.step(agent.fork(asked, thought="hm"))) == observed(agent.step(asked))
+        assert observed(agent.step(asked))[0][1] == "ok"
+
+
+def test_a_call_that_is_written_over_several_lines_is_one():
+    agent = FunctionCalling(ScriptedLLM([asks(("ping", "")), "done"]), [shout, ping])
+    fork = agent.fork(agent.step(agent.start("q")), action='shout(\n  text="a"\n)')
+    assert [(call.name, call.arguments) for call in fork.pending] == [("shout", '{"text": "a"}')]
+
+
+def test_an_observation_can_be_edited_after_a_history_was_cut():
+    replies = [asks(Call(letter, "shout", json.dumps({"text": letter * 100}))) for letter in "abcd"]
+    agent = FunctionCalling(ScriptedLLM(replies), [shout], guards=[ContextBudget(300)], max_iterations=4)
+    fork = agent.fork(agent.run("q"), observation="o")
+    assert observed(fork)[-1] == ("d", "ok", "o") and fork.status is Status.RUNNING
+
+
+def test_the_edited_result_of_a_final_tool_is_the_answer():
+    agent = FunctionCalling(ScriptedLLM([asks(("final_answer", '{"text": "a"}'))]), [final_answer])
+    fork = agent.fork(agent.run("q"), observation="b")
+    assert (fork.answer, fork.status) == ("b", Status.DONE)
+
+
+# -- settings that are none
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"tools": None}, "tools are given as a list"),
+        ({"tools": ping}, "tools are given as a list"),
+        ({"tools": Tool(ping)}, "tools are given as a list"),
+        ({"tools": "ping"}, "tools are given as a list"),
+        ({"max_iterations": 0}, "max_iterations is 0; it is a whole number from 1"),
+        ({"max_iterations": "5"}, "max_iterations is '5'"),
+        ({"max_parallel": None}, "max_parallel is None"),
+        ({"guards": LoopGuard()}, "guards are given as a list of functions"),
+        ({"guards": [3]}, "guards are given as a list of functions"),
+        ({"llm": "gpt-4o"}, "an agent needs a model, such as LLM\\(\\), and 'gpt-4o' cannot chat"),
+        ({"instructions": None}, "a message's content is a text, not None"),
+    ],
+)
+def test_a_setting_that_is_none_is_said_in_one_line(settings, why):
+    given = {"llm": ScriptedLLM(["x"]), "tools": [ping]} | settings
+    with pytest.raises((TypeError, ValueError), match=why) as error:
+        FunctionCalling(**given).run("q")
+    assert "\n" not in str(error.value)
+
+
+def test_a_goal_that_is_none_and_a_guard_that_gives_none_are_said_in_one_line():
+    with pytest.raises(TypeError, match="a message's content is a text, not None"):
+        run_agent(None, [ping])
+    with pytest.raises(TypeError, match="gave None; a guard gives a state"):
+        run("x", guards=[lambda state: None])
+
+
+@pytest.mark.parametrize("chosen", [["ping"], [Tool(ping, "elsewhere")], numbered(129)])
+def test_a_choice_of_what_cannot_be_offered_is_refused(chosen):
+    with pytest.raises(ValueError, match="select gave"):
+        run("x", select=lambda state, tools: chosen)
+
+
+def test_an_id_that_is_too_long_for_other_servers_is_replaced():
+    state = run(asks(Call("x" * 41, "ping", ""), Call("y" * 40, "ping", "")), "up")
+    assert [call_id for call_id, _, _ in observed(state)] == ["call_1_0", "y" * 40]
+
+
+def test_a_run_that_was_stopped_for_its_replies_and_resumed_counts_anew():
+    with ScriptedLLM(["", "", "", "", "up"]) as llm:
+        agent = FunctionCalling(llm, [ping], max_format_errors=2)
+        stopped = agent.run("q")
+        again = agent.run(agent.resume(stopped))
+        assert (stopped.reason, again.reason, again.usage.calls) == ("empty_reply", "empty_reply", 4)
+        assert agent.run(agent.resume(again)).answer == "up"
 
 
 # -- guards

@@ -2,11 +2,13 @@
 
 from .schema import ArgumentsError, ToolDefinitionError
 from .tool import Tool, tool
-from .toolbox import INTERRUPTED, MAX_OBSERVATION, NOT_EXECUTED, Outcome, Toolbox, shorten
+from .toolbox import CANCELLED, INTERRUPTED, MAX_OBSERVATION, MOST_TOOLS, NOT_EXECUTED, Outcome, Toolbox, shorten
 
 __all__ = [
+    "CANCELLED",
     "INTERRUPTED",
     "MAX_OBSERVATION",
+    "MOST_TOOLS",
     "NOT_EXECUTED",
     "ArgumentsError",
     "Outcome",

@@ -15,10 +15,10 @@ from typing import Any
 
 from ..state import State, Thought, ToolCall, Turn
 from .tool import Tool
+from .toolbox import MOST_TOOLS as LIMIT
 from .toolbox import shorten
 from .words import words
 
-LIMIT = 128  # tools that the chat completions API takes in one request
 QUERY = 4_000  # characters of a goal and of a thought that are searched for
 
 Ranking = Callable[[Sequence[Tool], str], list[Tool]]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
+import asyncio
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from ..parsing.spelling import meant
-from .running import TooLong, awaited, run_together, within
+from .running import TooLong, awaited, run_together, was_interrupted, within
 from .schema import ArgumentsError, ToolDefinitionError
 from .tool import Tool
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..events import ToolCall
 
 MAX_OBSERVATION = 4_000  # characters of a result that the model gets to see
+MOST_TOOLS = 128  # in one request to the chat completions API
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Outcome:
         timeout         the tool took too long
         rejected        a person said no
         not_alone       a final tool was called beside others
-        cancelled       the tool was under way when the user interrupted
-        not_executed    the user interrupted before it started
+        cancelled       the user interrupted, and the tool may have been under way
+        not_executed    the user interrupted, and the tool had not started
     """
 
     text: str
@@ -56,6 +58,8 @@ class Toolbox:
 
     def __init__(self, tools: Iterable[Tool | Callable]) -> None:
         self.tools: dict[str, Tool] = {}
+        if isinstance(tools, str | Tool) or not isinstance(tools, Iterable):
+            raise ToolDefinitionError(f"tools are given as a list, such as tools=[search]; this is {tools!r}")
         for each in tools:
             made = each if isinstance(each, Tool) else Tool(each)
             if made.name in self.tools:
@@ -89,49 +93,58 @@ class Toolbox:
 
     # -- what runs
 
-    def must_wait(self, call: ToolCall) -> bool:
-        """Say whether a person has to let the call run: its tool writes. One that cannot run needs nobody's time."""
-        tool = self.tools.get(call.name)
-        if tool is None or not tool.writes:
-            return False
-        try:
-            tool.bind(call.arguments)
-        except ArgumentsError:
-            return False
-        return True
+    def writes(self, call: ToolCall) -> bool:
+        """Say whether the call is to a tool that writes."""
+        return call.name in self.tools and self.tools[call.name].writes
 
     def stage(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-        """Give those of the calls that run next: the first, when it writes, else all up to the first that does."""
-        return [*takewhile(lambda call: not self.must_wait(call), calls)] or calls[:1]
+        """Give those of the calls that run next: one that writes by itself, else all up to the first that does."""
+        return [*takewhile(lambda call: not self.writes(call), calls)] or calls[:1]
+
+    def refused(self, call: ToolCall, alone: bool) -> Outcome | None:
+        """Say why a call to a known tool cannot run at all; None when it can. `alone`: its reply asked for no other."""
+        tool = self.tools[call.name]
+        if tool.final and not alone:  # it would hand in what it cannot know yet
+            text = f"Error: {call.name} ends the run; call it alone, after you have read the other results"
+            return Outcome(text, "not_alone")
+        outcome = self._bound(tool, call.arguments)
+        return outcome if isinstance(outcome, Outcome) else None
 
     def run_all(self, calls: Sequence[ToolCall], limit: int, alone: bool) -> list[Outcome]:
-        """Run calls together, at most `limit` at a time. `alone` says whether their reply asked for one call only."""
+        """Run calls together, at most `limit` at a time. `alone`: their reply asked for one call only."""
         works = [lambda call=call: self._run_among(call, alone) for call in calls]
         return [_outcome(future) for future in run_together(works, limit)]
 
     def _run_among(self, call: ToolCall, alone: bool) -> Outcome:
         tool = self.tools.get(call.name)
-        if tool is not None and tool.final and not alone:  # it would hand in what it cannot know yet
-            text = f"Error: {call.name} ends the run; call it alone, after you have read the other results"
-            return Outcome(text, "not_alone")
-        return self.run(call.name, call.arguments)
+        refused = self.refused(call, alone) if tool is not None and tool.final else None
+        return refused or self.run(call.name, call.arguments)
 
     def run(self, name: str, arguments: str) -> Outcome:
         """Check the arguments (the text of a JSON object), call the tool and give what came of it, errors too."""
         if name not in self.tools:
             return Outcome(f"Error: unknown tool {name!r}. {self._known(name)}", "unknown_tool")
         tool = self.tools[name]
+        bound = self._bound(tool, arguments)
+        if isinstance(bound, Outcome):
+            return bound
+        values, repairs = bound
         try:
-            values, repairs = tool.bind(arguments)
-        except ArgumentsError as error:
-            return Outcome(f"Error: {error}. The tool is {tool.signature}", "bad_arguments")
-        try:
-            return Outcome(_to_text(_result(tool, values)), "ok", repairs)
+            return Outcome(within(tool.timeout, lambda: _result(tool, values)), "ok", repairs)
         except TooLong:
             late = "; it may still have its effect" if tool.writes else ""
             return Outcome(f"Error: {name} gave no result within {tool.timeout:g} seconds{late}", "timeout", repairs)
-        except Exception as error:  # whatever a tool raises is for the model; KeyboardInterrupt is for the person
+        except (Exception, asyncio.CancelledError) as error:  # for the model; KeyboardInterrupt is for the person
             return Outcome(f"Error: {_said(error)}", "tool_error", repairs)
+
+    def _bound(self, tool: Tool, arguments: str) -> tuple[dict, tuple[str, ...]] | Outcome:
+        """Give the arguments as the function wants them, with the repairs made; or what is wrong with them."""
+        try:
+            return tool.bind(arguments)
+        except ArgumentsError as error:
+            return Outcome(f"Error: {error}. The tool is {tool.signature}", "bad_arguments")
+        except Exception as error:  # a validator of the tool's own may raise anything
+            return Outcome(f"Error: the arguments cannot be checked: {_said(error)}", "bad_arguments")
 
     def _known(self, name: str) -> str:
         near = meant(name.rpartition(".")[2], self.tools)
@@ -152,15 +165,14 @@ def _outcome(future: Future[Outcome]) -> Outcome:
     """Read what came of a call that ran beside others. Raises what a tool may raise through the loop: SystemExit."""
     if future.cancelled():
         return NOT_EXECUTED
-    if not future.done() or isinstance(future.exception(), KeyboardInterrupt):
+    if not future.done() or was_interrupted(future):
         return CANCELLED
     return future.result()
 
 
-def _result(tool: Tool, values: dict) -> Any:
-    """Call the tool and wait for its result, within its time."""
-    result = within(tool.timeout, lambda: tool.function(**values))
-    return awaited(result, tool.timeout) if inspect.isawaitable(result) else result
+def _result(tool: Tool, values: dict) -> str:
+    """Call the tool, wait for it, and give its result as a text: all of it counts as the tool's time."""
+    return _to_text(awaited(tool.function(**values), tool.timeout))
 
 
 def _said(error: Exception) -> str:
@@ -198,5 +210,6 @@ def _plain(value: Any) -> Any:
 
 
 def _described(value: Any) -> str:
+    """Give an object as it describes itself, without its address, which differs in each run."""
     silent = type(value).__str__ is object.__str__ and type(value).__repr__ is object.__repr__
-    return f"<{type(value).__name__}>" if silent else str(value)  # not its address, which differs in each run
+    return f"<{type(value).__name__}>" if silent else re.sub(r" at 0x[0-9A-Fa-f]+", "", str(value))
