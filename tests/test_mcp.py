@@ -385,7 +385,7 @@ def test_a_place_without_tools_is_named_in_one_line(monkeypatch, capsys):
         "shop": "'shop' is no place of tools",
         "no_such:toolbox": "No module named 'no_such'",
         "shop:nothing": "has no attribute 'nothing'",
-        "shop:number": "not iterable",
+        "shop:number": "tools are given as a list",
         "shop:twice": "two tools are named 'total'",
     }.items():
         assert main([place]) == 2

@@ -325,10 +325,16 @@ def test_the_decorator_takes_options():
     assert tool()(order).name == "order"
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), "5"])
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 1e10, True, "5"])
 def test_a_timeout_is_a_number_of_seconds_above_0(timeout):
     with pytest.raises(ToolDefinitionError, match="tool 'order': the timeout must be seconds above 0"):
         Tool(order, timeout=timeout)
+
+
+def test_a_description_that_no_server_would_take_is_cut_on_the_wire_only():
+    long = Tool(order, description="x" * 2000)
+    assert len(long.description) == 2000
+    assert long.to_wire()["function"]["description"] == "x" * 1023 + "…"
 
 
 def test_the_tool_on_the_wire():

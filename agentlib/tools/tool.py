@@ -16,6 +16,9 @@ from .parameters import Parameters
 from .schema import FunctionParameters
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what the chat completions API accepts
+_DESCRIPTION = 1024  # characters; more are refused, by OpenAI's servers at least
+
+LONGEST = 86_400  # seconds
 
 
 class Tool:
@@ -68,9 +71,11 @@ class Tool:
         """Refuse, where the tool is defined, what would fail when it is offered or called."""
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise ToolDefinitionError(f"{self.name!r} cannot be a tool's name: use 1 to 64 of A-Z a-z 0-9 _ -")
-        is_time = isinstance(self.timeout, int | float) and self.timeout > 0
-        if self.timeout is not None and not is_time:
-            raise ToolDefinitionError(f"tool {self.name!r}: the timeout must be seconds above 0, not {self.timeout!r}")
+        is_time = isinstance(self.timeout, int | float) and not isinstance(self.timeout, bool)
+        if self.timeout is not None and not (is_time and 0 < self.timeout <= LONGEST):
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: the timeout must be seconds above 0, up to a day, not {self.timeout!r}"
+            )
         if not callable(self.function):
             raise ToolDefinitionError(f"tool {self.name!r}: {self.function!r} cannot be called")
         _ = self._parameters
@@ -101,7 +106,9 @@ class Tool:
 
     def to_wire(self) -> dict:
         """Give the tool as a request to the chat completions API holds it, in its list of `tools`."""
-        described = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        text = self.description
+        text = text if len(text) <= _DESCRIPTION else f"{text[: _DESCRIPTION - 1]}…"
+        described = {"name": self.name, "description": text, "parameters": self.parameters}
         return {"type": "function", "function": described}
 
     @property
