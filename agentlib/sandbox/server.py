@@ -55,8 +55,8 @@ class Server:
     """A sandbox that is running and waits for jobs, several at once if they come so.
 
     `command` gives the command that starts it, which is handed one end of a socket, with that number, and sent the
-    settings through it. `new_box` makes the folder that one run may
-    write to, and removes it afterwards. `at_end` is called once when the server has ended.
+    settings through it. `new_box` makes the folder that one run may write to, and removes it afterwards. `at_end` is
+    called once when the server has ended.
     """
 
     def __init__(
@@ -158,6 +158,8 @@ class Server:
 
             if not read_all(pipes, policy.seconds + GRACE, give_up):
                 self._process.kill()
+                reason = f"the sandbox did not end within {policy.seconds + GRACE:g} seconds"
+                return Result(Status.KILLED, isolation=self.isolation, reason=reason)
         return read_result(pipes, floods, policy, self.isolation, time.monotonic() - started)
 
     def _send(self, job: bytes, ends: Sequence[int]) -> None:

@@ -79,6 +79,7 @@ class Ground:
     """What the snippets try to get at. `hits` are the connections and packets that arrived."""
 
     home: Path
+    shared: Path
     port: int
     udp: int
     victim: subprocess.Popen
@@ -86,14 +87,15 @@ class Ground:
 
     def fill(self, code: str) -> str:
         """Put the real paths, ports and processes into a snippet."""
-        values = {"home": self.home, "port": self.port, "udp": self.udp, "pid": os.getpid(), "victim": self.victim.pid}
+        values = {"home": self.home, "shared": self.shared, "port": self.port, "udp": self.udp}
+        values |= {"pid": os.getpid(), "victim": self.victim.pid}
         numbers = f"NUMBERS = {NUMBERS[os.uname().machine]}\n"
-        return numbers + PRELUDE + re.sub(r"\{(home|port|udp|pid|victim)\}", lambda m: str(values[m[1]]), code)
+        return numbers + PRELUDE + re.sub(r"\{(home|shared|port|udp|pid|victim)\}", lambda m: str(values[m[1]]), code)
 
     def picture(self) -> dict[str, tuple]:
         """Give what must not change: each path with its mode, size, owner, times and number of names."""
         found = {}
-        for path in sorted([self.home, *self.home.rglob("*")]):
+        for path in sorted([self.home, *self.home.rglob("*"), self.shared, *self.shared.rglob("*")]):
             about = path.lstat()
             found[str(path)] = about.st_mode, about.st_size, about.st_uid, about.st_mtime_ns, about.st_nlink
         return found
@@ -112,6 +114,8 @@ def ground() -> Iterator[Ground]:
         for name, text in secrets.items():
             (home / name).parent.mkdir(exist_ok=True)
             (home / name).write_text(text)
+        shared = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hostile-shared-", dir="/tmp")))
+        (shared / "data.csv").write_text("a,b")
         servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0)))]
         for kind, address in (
             (socket.SOCK_STREAM, f"{home}/stream"),
@@ -123,13 +127,13 @@ def ground() -> Iterator[Ground]:
             servers[-1].bind(address)
         servers.append(stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
         servers[-1].bind(("127.0.0.1", 0))
-        for path in (home, *home.rglob("*")):
+        for path in (home, *home.rglob("*"), shared, *shared.rglob("*")):
             path.chmod(0o777)
         waiting = [sys.executable, "-I", "-S", "-c", "input()"]
         victim = subprocess.Popen(waiting, stdin=subprocess.PIPE, env={"API_KEY": "CANARY-KEY"})
         stack.enter_context(victim)
         stack.callback(victim.kill)
-        laid = Ground(home, servers[0].getsockname()[1], servers[-1].getsockname()[1], victim)
+        laid = Ground(home, shared, servers[0].getsockname()[1], servers[-1].getsockname()[1], victim)
         for server in servers:
             threading.Thread(target=listen, args=(server, laid.hits), daemon=True).start()
         yield laid
@@ -191,7 +195,7 @@ def run_all(backend: str, groups: list[str]) -> dict:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # orphans become children of this process, so that they are seen
     os.environ["API_KEY"] = "CANARY-KEY"
     through, count = {}, 0
-    with ground() as laid, Pool(Policy(seconds=SECONDS), backend=backend) as pool:
+    with ground() as laid, Pool(Policy(seconds=SECONDS, read=(str(laid.shared),)), backend=backend) as pool:
         pool.run("pass")
         family, before = descendants(), laid.picture()
         for snippet in snippets():

@@ -10,7 +10,6 @@ import stat
 from collections.abc import Iterator
 
 _SET_CHILD_SUBREAPER = 36
-ANONYMOUS = (b"/dev/zero", b"/memfd:", b"/SYSV")  # memory that is shared, which the kernel lists as a removed file
 
 
 def adopt_orphans() -> None:
@@ -22,7 +21,7 @@ def kill_all(child: int, namespaces: bool) -> int:
     """Kill every process of the run, wait until all are gone, and give the wait status of the code's own."""
     status = 0
     while True:
-        _kill_others(child, namespaces)
+        _kill_others(namespaces)
         try:
             ended, found = os.waitpid(-1, 0)
         except ChildProcessError:
@@ -30,7 +29,7 @@ def kill_all(child: int, namespaces: bool) -> int:
         status = found if ended == child else status
 
 
-def _kill_others(child: int, namespaces: bool) -> None:
+def _kill_others(namespaces: bool) -> None:
     """Send SIGKILL to all processes but this one: where it is number 1 to all there are, else to its descendants."""
     for target in [-1] if namespaces else descendants(os.getpid()):
         try:
@@ -66,20 +65,20 @@ def _parents() -> dict[int, int]:
     return parents
 
 
-def count_running(child: int, namespaces: bool) -> int:
+def count_running(namespaces: bool) -> int:
     """Give how many processes the run has now."""
     return len(_parents()) - 1 if namespaces else len(descendants(os.getpid()))
 
 
-def removed_but_held(process: int, unknown: int) -> dict[tuple[int, int], int]:
+def removed_but_held(process: int, box: str, unknown: int) -> dict[tuple[int, int], int]:
     """Give the files that a process has removed and still holds, which take up disk as before: (device, number) ->
-    bytes. Of one that is only mapped into memory the size cannot be seen: it counts as `unknown`."""
+    bytes. Of one from `box` that is only mapped into memory the size cannot be seen: it counts as `unknown`."""
     held: dict[tuple[int, int], int] = {}
     for about in _open_files(process):
         if stat.S_ISREG(about.st_mode) and about.st_nlink == 0:
             held[about.st_dev, about.st_ino] = about.st_blocks * 512
-    for device, number in _removed_and_mapped(process):
-        held.setdefault((device, number), unknown)
+    for file in _removed_and_mapped(process, box.encode()):
+        held.setdefault(file, unknown)
     return held
 
 
@@ -92,11 +91,12 @@ def _open_files(process: int) -> Iterator[os.stat_result]:
         return
 
 
-def _removed_and_mapped(process: int) -> Iterator[tuple[int, int]]:
+def _removed_and_mapped(process: int, box: bytes) -> Iterator[tuple[int, int]]:
+    """Give the files that a process has in its memory and that are no longer in the box, by /proc/<pid>/maps."""
     try:
         with open(f"/proc/{process}/maps", "rb") as file:
             for line in file:
-                if line.endswith(b"(deleted)\n") and not line.split(maxsplit=5)[5].startswith(ANONYMOUS):
+                if line.endswith(b" (deleted)\n") and b" " + box + b"/" in line:
                     _, _, _, device, number, _ = line.split(maxsplit=5)
                     major, minor = (int(part, 16) for part in device.split(b":"))
                     yield os.makedev(major, minor), int(number)

@@ -6,7 +6,6 @@ which holds the only way to report. What it reports is the wait status that the 
 
 from __future__ import annotations
 
-import gc
 import os
 import random
 import select
@@ -149,14 +148,13 @@ def connect_output(pipes: Pipes, tell: int) -> int:
 
 
 def start_fresh() -> None:
-    """Undo what a process inherits from the one it was forked from: signal handling, luck, the state of collection."""
+    """Undo what a process inherits from the one it was forked from: signal handling, and luck."""
     for name in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(name, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     random.seed()
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
-    gc.enable()
 
 
 def watch(job: Job, child: int, host: int) -> str:
@@ -182,7 +180,7 @@ def watch(job: Job, child: int, host: int) -> str:
 
 def over_limit(job: Job, child: int) -> str:
     """Give '' or which limit the run is over, of those that the kernel does not enforce."""
-    if job.processes > 1 and processes.count_running(child, job.namespaces) > job.processes:
+    if job.processes > 1 and processes.count_running(job.namespaces) > job.processes:
         return f"processes: more than {job.processes} at once"
     return "" if job.namespaces else over_disk(job, child)
 
@@ -192,7 +190,7 @@ def over_disk(job: Job, child: int) -> str:
     most = job.disk * limits.MEGABYTE
     held: dict[tuple[int, int], int] = {}
     for process in processes.descendants(os.getpid()) if job.processes > 1 else [child]:
-        held |= processes.removed_but_held(process, unknown=most)
+        held |= processes.removed_but_held(process, job.box, unknown=most)
     entries, size = collecting.count(job.box, job.most_entries)
     if entries + len(held) > job.most_entries:
         return f"inodes: more than {job.inodes} files and folders, or folders too deep"

@@ -17,7 +17,7 @@ import struct
 ALLOWED = {
     "reading and writing": """
         read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range dup dup2 dup3
-        fcntl flock fsync fdatasync sync_file_range sendfile copy_file_range splice tee fadvise64 readahead""",
+        flock fsync fdatasync sync_file_range sendfile copy_file_range splice tee fadvise64 readahead""",
     "files": """
         open openat openat2 creat access faccessat faccessat2 stat lstat fstat newfstatat statx statfs fstatfs getcwd
         chdir fchdir rmdir rename renameat renameat2 unlink unlinkat symlink symlinkat readlink readlinkat
@@ -61,7 +61,7 @@ REFUSED = """
     chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat chown fchown lchown fchownat setxattr lsetxattr
     fsetxattr removexattr mount umount2 pivot_root chroot unshare setns ptrace process_vm_readv process_vm_writev bpf
     perf_event_open userfaultfd keyctl add_key request_key io_uring_setup memfd_create shmget shmat msgget semget
-    mq_open umask mkdir mkdirat kill tkill tgkill rt_sigqueueinfo prlimit64 prctl ioctl socketpair setuid setgid
+    mq_open umask mkdir mkdirat kill tkill tgkill rt_sigqueueinfo prlimit64 prctl ioctl fcntl socketpair setuid setgid
     setresuid setresgid capset seccomp personality name_to_handle_at open_by_handle_at"""
 
 # Calls that are allowed for some arguments only. Each case is a list of conditions that must all hold:
@@ -74,6 +74,8 @@ NO_NAMESPACES: list[Case] = [[(0, NEW_NAMESPACES, 0)]]
 OWN_LIMITS: list[Case] = [[(0, ALL, 0)]]  # prlimit64 of process 0, which means itself
 CONNECTED_PAIRS: list[Case] = [[(0, ALL, 1), (1, 0xF, 1)]]  # AF_UNIX, SOCK_STREAM: other kinds can send to any address
 INTERNET_SOCKETS: list[Case] = [[(0, ALL, 2), (1, 0xF, 1)], [(0, ALL, 10), (1, 0xF, 1)]]  # AF_INET, AF_INET6; TCP
+# Not the commands that have a signal sent to another process when there is something to read.
+HARMLESS_FCNTL: list[Case] = [[(1, ALL, command)] for command in (*range(8), 36, 37, 38, 1030, 1031, 1032)]
 OPEN_TO_OWNER: dict[str, list[Case]] = {  # folders that nobody could look into could not be counted
     "umask": [[(0, 0o700, 0)]],
     "mkdir": [[(1, 0o700, 0o700)]],
@@ -142,6 +144,7 @@ def _limited(processes: int, network: bool, namespaces: bool, own_pid: int) -> d
         "prlimit64": OWN_LIMITS,
         "prctl": HARMLESS_PRCTL,
         "ioctl": HARMLESS_IOCTL,
+        "fcntl": HARMLESS_FCNTL,
         "kill": itself,
         "tgkill": itself,
         "rt_sigqueueinfo": itself,

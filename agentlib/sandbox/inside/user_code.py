@@ -26,7 +26,7 @@ def run_and_exit(code: str, folder: str, search: Sequence[str]) -> None:
     _forget_this_package()
     sys.path[:] = [folder, *search]
     sys.argv[:] = [NAME]
-    lines = code.splitlines(keepends=True)
+    lines = io.StringIO(code, newline=None).readlines()  # not splitlines, to which more than these ends a line
     linecache.cache[NAME] = (len(code), None, lines, NAME)  # where a traceback looks for the lines
     sys.excepthook = functools.partial(_show, folder)
     threading.excepthook = functools.partial(_show_in_thread, folder)
