@@ -263,6 +263,23 @@ def test_tasks_can_run_in_other_processes():
     assert last.results == {"a": "1", "b": "<1>"}
 
 
+def test_a_pool_that_is_closed_or_cancels_its_work_leaves_a_state_with_a_reason():
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    last = agent(plan(a="say: 1"), pool=pool, max_replans=0).run("g")
+    assert last.reason == "max_replans"
+    assert last.run_of("a").error == "RuntimeError: cannot schedule new futures after shutdown"
+
+    class Cancelling(SimulatedExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            future = super().submit(fn, *args, **kwargs)
+            future.cancel()
+            return future
+
+    last = agent(plan(a="say: 1"), pool=Cancelling()).run("g")
+    assert (last.reason, statuses(last)) == ("interrupted", {"a": TODO})
+
+
 def test_a_limit_of_no_task_at_a_time_is_refused():
     with pytest.raises(ValueError, match="max_parallel is 0"):
         agent(max_parallel=0)
@@ -497,7 +514,8 @@ def test_an_evaluator_that_does_not_say_what_is_wrong_is_told_so(said):
 
 
 def test_an_answer_that_is_empty_or_cannot_be_had_leaves_the_results():
-    assert agent(plan(a="say: 1"), "", "ok").run("g").answer == "ok"
+    again = agent(plan(a="say: 1"), "", "<think>hm</think>", "ok").run("g")
+    assert (again.answer, kinds(again)[2:]) == ("ok", ["empty_reply", "empty_reply", "Answer"])
     stopped = agent(plan(a="say: 1"), LLMError("rate_limit", "wait")).run("g")
     assert (stopped.status, stopped.reason, stopped.results) == (Status.STOPPED, "rate_limit", {"a": "1"})
     going = agent("later", pool=None)

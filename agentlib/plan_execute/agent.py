@@ -8,14 +8,14 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from .. import approval
 from ..agent import Agent, Guard
 from ..function_calling import FunctionCalling
 from ..llm import LLMError, Reply
 from ..parsing.labels import without_thinking
-from ..state import Answer, Message, Problem, State, Status
+from ..state import APPROVAL, Answer, Message, Problem, State, Status
+from ..tools import Outcome
 from . import forking, prompts
-from .asking import ask, is_model, tools_within
+from .asking import PLANNER, REPLANNER, SYNTHESIZER, ask, is_model, role_of, tools_within
 from .deciding import Decide, decided
 from .plan import Plan, PlanError, Task
 from .reading import EXAMPLE, read_plan
@@ -24,8 +24,6 @@ from .runs import Runs, TaskStatus
 from .scheduling import Clock, Team, first_ready, interrupted, run_one, run_ready
 from .state import NewPlan, PlanState
 from .work import Evaluator
-
-PLANNER, REPLANNER, SYNTHESIZER = "planner", "replanner", "synthesizer"
 
 
 class PlanExecute(Agent):
@@ -103,7 +101,7 @@ class PlanExecute(Agent):
 
     def think(self, state: PlanState) -> PlanState:
         """Ask for a plan, for a revised one, or for the answer, and read the reply."""
-        role = _role(state)
+        role = role_of(state)
         state, reply = ask(state, role, self._who(role))
         if reply is None:
             return state
@@ -176,6 +174,13 @@ class PlanExecute(Agent):
             new = state.add(_accepted(reply), problem).add(Message("user", prompts.SAME_PLAN))
         return replace(new, replans=state.replans + 1)
 
+    def observe(self, state: PlanState, outcome: Outcome, *, edited: bool = False) -> PlanState:
+        """Add the result of the first pending call, in the state of the agent that asked for it."""
+        on = {"status": Status.RUNNING, "reason": ""}
+        return self._decided(
+            state, state.pending[0].id, lambda agent, inner, _: agent.observe(replace(inner, **on), outcome, edited=edited)
+        )
+
     # -- its parts
 
     def _who(self, role: str) -> Any:
@@ -187,8 +192,8 @@ class PlanExecute(Agent):
     def _plan_on(self, state: PlanState) -> PlanState:
         """Give the next state where no task can run: wait for a person, give up, or ask for what comes next."""
         if state.ids(TaskStatus.WAITING):
-            return replace(state, status=Status.WAITING, reason=approval.REASON)
-        role = _role(state)
+            return replace(state, status=Status.WAITING, reason=APPROVAL)
+        role = role_of(state)
         if role == REPLANNER and state.replans >= self.max_replans:
             return state.stop("max_replans", f"{state.achieved}; no replan is left, of {self.max_replans}")
         if state.messages[-1].role != "user" and state.asked is None:  # else what they end with is still to be answered
@@ -207,9 +212,9 @@ class PlanExecute(Agent):
         return state.add(_accepted(reply), event, *problems, **new.changes(state))
 
     def _read_answer(self, state: PlanState, reply: Reply) -> PlanState:
-        if not without_thinking(reply.content).strip():
-            return self._send_back(state, reply, "your reply was empty", prompts.EMPTY_ANSWER)
         message = _accepted(reply)
+        if not message.content:
+            return self._send_back(state, reply, "your reply was empty", prompts.EMPTY_ANSWER)
         origin = {"message": len(state.messages), "raw": reply.content}
         answer = Answer(text=message.content, **origin)
         cut = Problem(kind="cut_off", text="the answer was cut off at the token limit", **origin)
@@ -218,7 +223,7 @@ class PlanExecute(Agent):
 
     def _send_back(self, state: PlanState, reply: Reply, why: str, hint: str) -> PlanState:
         """Tell the model what is wrong with its reply; stop after so many in a row."""
-        kind = "bad_plan" if reply.content.strip() else "empty_reply"
+        kind = "bad_plan" if _accepted(reply).content else "empty_reply"
         problem = Problem(message=len(state.messages), kind=kind, text=why, raw=reply.content)
         state = state.add(Message("assistant", reply.content), problem).add(Message("user", hint))
         in_a_row = takewhile(lambda e: isinstance(e, Problem) and e.kind in _USELESS, reversed(state.this_turn))
@@ -228,26 +233,18 @@ class PlanExecute(Agent):
 
     def _unanswered(self, state: PlanState, role: str, error: Exception) -> PlanState:
         """Go on without a reply: a replanner that raises has used up one of its replans, the others end the run."""
-        kind, text = f"{role}_error", f"{type(error).__name__}: {error}"
-        if isinstance(error, LLMError):
-            kind, text = error.reason, str(error)
+        known = isinstance(error, LLMError)
+        kind, text = (error.reason, str(error)) if known else (f"{role}_error", f"{type(error).__name__}: {error}")
         if role != REPLANNER:
             return state.stop(kind, text)
         noted = (*state.events, Problem(message=len(state.messages) - 1, kind=kind, text=text))
         return replace(state, events=noted, replans=state.replans + 1)
 
     def _decided(self, state: PlanState, call_id: str | None, decide: Decide) -> PlanState:
-        return decided(state, call_id, self._who(_role(state)), self.executor, decide)
+        return decided(state, call_id, self._who(role_of(state)), self.executor, decide)
 
 
 _USELESS = ("bad_plan", "empty_reply")
-
-
-def _role(state: PlanState) -> str:
-    """Say who is asked where no task can run."""
-    if state.plan is None:
-        return PLANNER
-    return SYNTHESIZER if all(run.status is TaskStatus.DONE for run in state.runs) else REPLANNER
 
 
 def _accepted(reply: Reply) -> Message:

@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from .. import approval
 from ..llm import LLMError, Reply
-from ..state import Problem, State, Status, Usage
+from ..state import APPROVAL, Problem, State, Status, Usage
 from ..tools import Tool
 from .prompts import as_goal
+from .runs import TaskStatus
 from .state import PLANNING, PlanState, waiting_calls
+
+PLANNER, REPLANNER, SYNTHESIZER = "planner", "replanner", "synthesizer"
+
+
+def role_of(state: PlanState) -> str:
+    """Say who is asked where no task can run."""
+    if state.plan is None:
+        return PLANNER
+    return SYNTHESIZER if all(run.status is TaskStatus.DONE for run in state.runs) else REPLANNER
 
 
 def is_model(each: Any) -> bool:
@@ -43,7 +52,7 @@ def _run(state: PlanState, role: str, agent: Any) -> tuple[PlanState, Reply | Ex
     state = replace(state, iterations=state.iterations + used.calls, **state.spend(role, used))
     if inner.status is Status.WAITING:
         pending = waiting_calls(PLANNING, inner)
-        return replace(state, asked=inner, pending=pending, status=inner.status, reason=approval.REASON), None
+        return replace(state, asked=inner, pending=pending, status=inner.status, reason=APPROVAL), None
     if inner.status is Status.INTERRUPTED:
         return replace(state, asked=inner, status=inner.status, reason=inner.reason), None
     state = replace(state, asked=None)

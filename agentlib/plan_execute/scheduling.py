@@ -22,6 +22,7 @@ from .state import PlanState, TaskResult
 from .work import Evaluator, Work, run_after, work_for
 
 EXECUTOR = "executor"
+UNRECORDED = (TaskStatus.TODO, TaskStatus.RUNNING)
 PATIENCE = 0.2  # seconds between two looks for Ctrl-C, which does not wake a waiting thread on every system
 
 Clock = Callable[[], float]
@@ -43,8 +44,13 @@ class Team:
         return None if clock is None else float(clock())
 
     def submit(self, work: Work) -> Future:
-        """Start a piece of work; without a pool, in a thread of its own that dies with the process."""
-        return self.pool.submit(work) if self.pool else in_thread(work)
+        """Start a piece of work; without a pool, in a thread that dies with the process."""
+        if self.pool is None:
+            return in_thread(work)
+        try:
+            return self.pool.submit(work)
+        except Exception as error:  # a pool that is closed or broken: the task has failed
+            return _failed(error)
 
     def advance(self) -> bool:
         """Let the time of the pool pass, when it has one of its own that does not pass by itself."""
@@ -101,12 +107,14 @@ def first_ready(state: PlanState) -> int | None:
 def run_one(state: PlanState, team: Team, place: int) -> PlanState:
     """Run one ready task to its end, or until it waits; in this thread, unless there is a pool."""
     state = begin(state, place, team.now())
-    work = work_for(state, place, team.agent, team.evaluator, None)
+    abandoned = Signal()
+    work = work_for(state, place, team.agent, team.evaluator, abandoned)
     try:
         future = team.submit(work) if team.pool else _done_here(work)
         while not future.done():
             team.advance() or wait([future], PATIENCE)
     except KeyboardInterrupt:
+        abandoned.set()
         return interrupted(state)
     return end(state, place, future, team.now())
 
@@ -117,9 +125,11 @@ def run_ready(state: PlanState, team: Team) -> Iterator[PlanState]:
     try:
         state = crew.fill(state)
         while crew.running:
-            state = crew.finish(state, crew.next_place())
+            place = crew.next_place()
+            state = end(state, place, crew.running[place], team.now())
             if state.status is not Status.RUNNING:
                 break
+            crew.release(state, place)  # only now: what an interrupt leaves with the crew is looked at again
             state = crew.fill(state)
             yield state
         else:
@@ -129,7 +139,7 @@ def run_ready(state: PlanState, team: Team) -> Iterator[PlanState]:
     finally:
         crew.leave()
     for place, future in crew.running.items():  # what ended meanwhile is kept
-        if future.done() and not future.cancelled() and state.runs[place].status is TaskStatus.RUNNING:
+        if future.done() and not future.cancelled() and state.runs[place].status in UNRECORDED:
             state = end(state, place, future, team.now())
     yield interrupted(state)
 
@@ -161,13 +171,11 @@ class Crew:
             except Empty:
                 continue
 
-    def finish(self, state: PlanState, place: int) -> PlanState:
-        """Give the state in which a task has ended; those that waited only for it become ready."""
-        state = end(state, place, self.running[place], self._team.now())
-        del self.running[place]  # only now: what an interrupt leaves in it is looked at again
+    def release(self, state: PlanState, place: int) -> None:
+        """Forget a task that has ended in this state; those that waited only for it become ready."""
+        del self.running[place]
         if state.runs[place].status is TaskStatus.DONE:
             self._ready.done(place)
-        return state
 
     def leave(self) -> None:
         """Let go of what still runs: it stops after its next step, and nobody reads what comes of it."""
@@ -185,9 +193,9 @@ def begin(state: PlanState, place: int, now: float | None) -> PlanState:
 
 def end(state: PlanState, place: int, future: Future, now: float | None) -> PlanState:
     """Give the state in which a task has ended: done, failed, waiting, or interrupted."""
-    error = future.exception()
-    if isinstance(error, KeyboardInterrupt):
+    if future.cancelled() or isinstance(future.exception(), KeyboardInterrupt):
         return interrupted(state)
+    error = future.exception()
     if error is not None and not isinstance(error, Exception):
         raise error
     before = state.runs[place]
@@ -212,7 +220,13 @@ def _done_here(work: Work) -> Future:
     try:
         future.set_result(work())
     except Exception as error:
-        future.set_exception(error)
+        return _failed(error)
+    return future
+
+
+def _failed(error: Exception) -> Future:
+    future: Future = Future()
+    future.set_exception(error)
     return future
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..events import Event
-from ..state import State, Status, ToolCall, Usage
+from ..state import APPROVAL, State, Status, ToolCall, Usage
 from .plan import Plan, Task
 from .runs import Runs, TaskRun, TaskStatus
 
@@ -126,7 +126,7 @@ class PlanState(State):
                 state = state.with_run(place, taken_up)
         if state.asked and state.asked.approved:
             asked = state.asked.taken_up()
-            waiting = {"status": Status.WAITING, "reason": "approval", "pending": waiting_calls(PLANNING, asked)}
+            waiting = {"status": Status.WAITING, "reason": APPROVAL, "pending": waiting_calls(PLANNING, asked)}
             state = replace(state, asked=asked, **waiting)
         return state
 
