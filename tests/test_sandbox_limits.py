@@ -104,19 +104,20 @@ def test_a_pool_whose_sandbox_was_ended_starts_again(backend):
 
 def test_the_sandbox_ends_with_the_host_process(backend):
     code = (
-        f"import sys, time; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
         f"from agentlib.sandbox.pool import Pool\npool = Pool(backend={backend!r})\n"
         "print(pool._server._process.pid, flush=True)\npool.run('while True: pass')"
     )
-    host = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    inside = int(host.stdout.readline())
-    family = {inside, *_descendants(inside)}
-    host.kill()
-    host.wait()
-    host.stdout.close()
-    end = time.monotonic() + 30
-    while any(_alive(process) for process in family) and time.monotonic() < end:
-        time.sleep(0.02)
+    with tempfile.TemporaryDirectory(dir="/tmp") as room:  # a host that is killed leaves its temporary folders
+        os.chmod(room, 0o755)
+        environ = {**os.environ, "TMPDIR": room}
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environ) as host:
+            inside = int(host.stdout.readline())
+            family = {inside, *_descendants(inside)}
+            host.kill()
+        end = time.monotonic() + 30
+        while any(_alive(process) for process in family) and time.monotonic() < end:
+            time.sleep(0.02)
     assert not [process for process in family if _alive(process)]
 
 
