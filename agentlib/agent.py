@@ -7,7 +7,7 @@ run needs lives in the agent: it holds settings, and the state holds the run.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -58,7 +58,7 @@ class Agent:
         try:
             return self.act(state) if state.pending else self._think_within_limits(state)
         except KeyboardInterrupt:
-            return self._interrupt(state, started=len(self.toolbox.stage(state.pending)))
+            return self._interrupt(state, self.toolbox.stage(state.pending))
 
     def steps(self, start: str | State) -> Iterator[State]:
         """Yield every state from the first to the last. `start` is a goal, or a state to go on from."""
@@ -210,10 +210,10 @@ class Agent:
         except LLMError as error:
             return state.stop(error.reason, str(error))
 
-    def _interrupt(self, state: State, started: int = 0) -> State:
-        """Answer every pending call; of the first `started` nobody knows how far they came."""
-        for place in range(len(state.pending)):
-            state = self.observe(state, CANCELLED if place < started else NOT_EXECUTED)
+    def _interrupt(self, state: State, started: Sequence[ToolCall] = ()) -> State:
+        """Answer every pending call; of those that may have `started` nobody knows how far they came."""
+        for call in state.pending:
+            state = self.observe(state, CANCELLED if call in started else NOT_EXECUTED)
         return replace(state, status=Status.INTERRUPTED, reason="interrupted")
 
 

@@ -626,3 +626,5 @@ for replies in [3, 5, 10, 20]:
 # 2. Fork `true_run[4]` with an observation that contradicts the first one. Which of the two does the agent believe?
 # 3. Put the lying tool's lie into the *weather* in place of the search. Does the check see it?
 # 4. Give the model in section 10 a rate of 0.02. How long may a chain be before half of the runs fail?
+#
+# Next: [04 · Function calling](04_function_calling.ipynb) gives actions a field of their own.

@@ -622,5 +622,5 @@ print("the same body:", json.loads(sent.http_request.content) == llm.request(mes
 #    the search that it needs? Would such a tool close the gap of section 10?
 # 4. Change one character of a `tool_call_id` in `history` and send it. Whose fault does the message say it is?
 #
-# Next: lesson 05 is about the tools themselves: what a description must say, what happens with sixty of them, and who
-# has to agree before one of them writes.
+# Next: [05a · Designing tools](05a_designing_tools.ipynb) is about what a description must say, and what happens with
+# sixty tools; [05b](05b_tools_that_write.ipynb) about who has to agree before one of them writes.

@@ -575,3 +575,5 @@ server.close()
 #    runs.
 # 4. In section 5 the model misreads a request. Find a wording that it reads rightly. Would you give up the approval
 #    then?
+#
+# Next: [06 · Plan and execute](06_plan_and_execute.ipynb) separates planning from doing.
