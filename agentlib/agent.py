@@ -40,7 +40,7 @@ class Agent:
     ) -> None:
         self.llm = _model(llm)
         self.toolbox = Toolbox(tools)
-        self.max_iterations = _count(max_iterations, "max_iterations")
+        self.max_iterations = _count(max_iterations, "max_iterations", least=0)
         self.max_format_errors = _count(max_format_errors, "max_format_errors")
         self.max_parallel = _count(max_parallel, "max_parallel")
         self.guards = _functions(guards)
@@ -226,9 +226,9 @@ def _model(llm: Any) -> Any:
     return llm
 
 
-def _count(number: int, name: str) -> int:
-    if type(number) is not int or number < 1:
-        raise ValueError(f"{name} is {number!r}; it is a whole number from 1")
+def _count(number: int, name: str, least: int = 1) -> int:
+    if type(number) is not int or number < least:
+        raise ValueError(f"{name} is {number!r}; it is a whole number from {least}")
     return number
 
 
