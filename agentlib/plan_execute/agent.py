@@ -63,9 +63,8 @@ class PlanExecute(Agent):
         self.replanner = planner if replanner is None else replanner
         self.synthesizer = planner if synthesizer is None else synthesizer
         self.evaluator, self.max_replans, self.pool, self.clock = evaluator, max_replans, pool, clock
-        limits = {"max_iterations": max_iterations, "max_format_errors": max_format_errors}
-        tools = tools_within(self.executor)
-        super().__init__(getattr(planner, "llm", planner), tools, max_parallel=max_parallel, guards=guards, **limits)
+        limits = {"max_iterations": max_iterations, "max_format_errors": max_format_errors, "max_parallel": max_parallel}
+        super().__init__(getattr(planner, "llm", planner), tools_within(self.executor), guards=guards, **limits)
 
     # -- the loop
 
@@ -176,10 +175,9 @@ class PlanExecute(Agent):
 
     def observe(self, state: PlanState, outcome: Outcome, *, edited: bool = False) -> PlanState:
         """Add the result of the first pending call, in the state of the agent that asked for it."""
-        on = {"status": Status.RUNNING, "reason": ""}
-        return self._decided(
-            state, state.pending[0].id, lambda agent, inner, _: agent.observe(replace(inner, **on), outcome, edited=edited)
-        )
+        on, call_id = {"status": Status.RUNNING, "reason": ""}, state.pending[0].id
+        result = {"outcome": outcome, "edited": edited}
+        return self._decided(state, call_id, lambda agent, inner, _: agent.observe(replace(inner, **on), **result))
 
     # -- its parts
 
