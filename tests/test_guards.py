@@ -30,7 +30,8 @@ from agentlib import (
     Usage,
 )
 from agentlib.state import CUT
-from agentlib.widgets.frames import edits, frame
+from agentlib.widgets.editing import edits
+from agentlib.widgets.frames import frame
 
 FINAL = "Thought: I know\nFinal Answer: A"
 
