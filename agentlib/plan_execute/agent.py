@@ -63,8 +63,9 @@ class PlanExecute(Agent):
         self.replanner = planner if replanner is None else replanner
         self.synthesizer = planner if synthesizer is None else synthesizer
         self.evaluator, self.max_replans, self.pool, self.clock = evaluator, max_replans, pool, clock
-        limits = {"max_iterations": max_iterations, "max_format_errors": max_format_errors, "max_parallel": max_parallel}
-        super().__init__(getattr(planner, "llm", planner), tools_within(self.executor), guards=guards, **limits)
+        limits = {"max_iterations": max_iterations, "max_format_errors": max_format_errors}
+        limits |= {"max_parallel": max_parallel, "guards": guards}
+        super().__init__(getattr(planner, "llm", planner), tools_within(self.executor), **limits)
 
     # -- the loop
 

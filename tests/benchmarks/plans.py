@@ -3,7 +3,7 @@ path.
 
 Run: python tests/benchmarks/plans.py
 The tasks of the first table do nothing, so that all the time is scheduling; they run in threads, and in the executor
-with a clock of its own. `kept` is the same with a list of every state, which grows with the square of their number since
+with a clock of its own. `kept` is the same with a list of every state, which grows with the square of their number, as
 each state holds all events so far; it has no limit here. The tasks of the second table sleep.
 """
 
