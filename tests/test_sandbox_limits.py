@@ -40,6 +40,8 @@ def warm(backend, pools):
     ("code", "policy", "status", "reason"),
     [
         ("x = bytearray(500_000_000)", {"memory": 300}, "memory", "300 MB"),
+        ("import os, time\nos.fork()\nos.fork()\nx = bytearray(150_000_000)\ntime.sleep(60)",
+         {"processes": 8, "memory": 300}, "memory", "300 MB"),
         ("while True: print('x' * 1000)", {"output": 1000}, "output_limit", "1000 bytes"),
         ("import time; time.sleep(100)", {"seconds": 0.5}, "timeout", "0.5 seconds"),
         ("import os, time\nfor _ in range(9):\n    if not os.fork(): time.sleep(60)\ntime.sleep(60)",

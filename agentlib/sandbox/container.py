@@ -125,6 +125,8 @@ def judge(told: dict, policy: Policy) -> tuple[Status, int | None, str]:
         return Status.OUTPUT_LIMIT, None, f"it printed far more than the {policy.output} bytes that are kept"
     if told["reason"] == "timeout":
         return Status.TIMEOUT, None, f"it ran longer than {policy.seconds:g} seconds"
+    if told["reason"] == "memory":
+        return Status.MEMORY, None, f"it needed more than {policy.memory} MB of memory"
     if told["reason"]:
         return Status.KILLED, None, told["reason"]
     code = exit_code_of(told["wait_status"])

@@ -16,7 +16,7 @@ class Policy:
     """The limits of one run of untrusted code.
 
     seconds    time on the clock from the first line to the last exit handler
-    memory     MB of address space; where `processes` is more than one, of each process
+    memory     MB of address space; where `processes` is more than one, of each process, and in use by all together
     processes  processes at once, the code's own included; with one, the code cannot start any (threads are free)
     output     bytes kept of stdout, and of stderr; what writes many times as much is killed
     disk       MB in all the files that the code writes

@@ -6,8 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from .inside import packing
-from .inside.user_code import OUT_OF_MEMORY
+from .inside import packing, supervisor, user_code
 from .pipes import CappedPipe
 from .policy import Policy
 from .result import Result, Status
@@ -46,9 +45,11 @@ def judge(exit_code: int, killed_for: str, floods: list[str], policy: Policy) ->
         return Status.OUTPUT_LIMIT, f"it printed far more than the {policy.output} bytes that are kept of {floods[0]}"
     if killed_for == "timeout":
         return Status.TIMEOUT, f"it ran longer than {policy.seconds:g} seconds"
-    if killed_for:
+    if killed_for and killed_for != supervisor.OUT_OF_MEMORY:
         return Status.KILLED, killed_for
-    if exit_code == -OUT_OF_MEMORY:  # the code could end itself so, too: it would only claim to have failed
+    if (
+        killed_for or exit_code == -user_code.OUT_OF_MEMORY
+    ):  # the code could end itself so, too: it would only claim to have failed
         return Status.MEMORY, f"it needed more than {policy.memory} MB of memory"
     return (Status.OK if exit_code == 0 else Status.ERROR), ""
 

@@ -65,9 +65,21 @@ def _parents() -> dict[int, int]:
     return parents
 
 
-def count_running(namespaces: bool) -> int:
-    """Give how many processes the run has now."""
-    return len(_parents()) - 1 if namespaces else len(descendants(os.getpid()))
+def running(namespaces: bool) -> list[int]:
+    """Give the processes that the run has now: all but this one, or the descendants of this one."""
+    return [each for each in _parents() if each != os.getpid()] if namespaces else descendants(os.getpid())
+
+
+def memory_of(processes: list[int]) -> int:
+    """Give the bytes of memory that processes take up together; what they share counts once."""
+    total = 0
+    for process in processes:
+        try:
+            with open(f"/proc/{process}/smaps_rollup", "rb") as file:
+                total += sum(1024 * int(line.split()[1]) for line in file if line.startswith(b"Pss:"))
+        except OSError:  # it has ended
+            continue
+    return total
 
 
 def removed_but_held(process: int, box: str, unknown: int) -> dict[tuple[int, int], int]:

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from . import capabilities, collecting, limits, packing, processes, system_calls, user_code
 
 OURS = 2  # the box's folders `work` and `tmp`
+CLOSED_IN = b"closed in"
+OUT_OF_MEMORY = "memory"
 LOOK_EVERY = 0.02  # seconds, where the kernel has no limit and the supervisor must count
 
 
@@ -79,9 +81,6 @@ def supervise(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> None:
     files, left_out = collecting.collect(job.folder, job.most_entries, job.disk * limits.MEGABYTE)
     header = {"failed": fault, "wait_status": status, "reason": reason, "left_out": left_out}
     write_all(pipes.report, packing.pack(header, files))
-
-
-CLOSED_IN = b"closed in"
 
 
 def wait_until_closed_in(told: int) -> str:
@@ -180,16 +179,19 @@ def watch(job: Job, child: int, host: int) -> str:
 
 def over_limit(job: Job, child: int) -> str:
     """Give '' or which limit the run is over, of those that the kernel does not enforce."""
-    if job.processes > 1 and processes.count_running(job.namespaces) > job.processes:
+    family = processes.running(job.namespaces) if job.processes > 1 else [child]
+    if len(family) > job.processes:
         return f"processes: more than {job.processes} at once"
-    return "" if job.namespaces else over_disk(job, child)
+    if len(family) > 1 and processes.memory_of(family) > job.memory * limits.MEGABYTE:
+        return OUT_OF_MEMORY
+    return "" if job.namespaces else over_disk(job, family)
 
 
-def over_disk(job: Job, child: int) -> str:
+def over_disk(job: Job, family: list[int]) -> str:
     """Give '' or which limit on files the run is over: those that it has, and those that it removed and still holds."""
     most = job.disk * limits.MEGABYTE
     held: dict[tuple[int, int], int] = {}
-    for process in processes.descendants(os.getpid()) if job.processes > 1 else [child]:
+    for process in family:
         held |= processes.removed_but_held(process, job.box, unknown=most)
     entries, size = collecting.count(job.box, job.most_entries)
     if entries + len(held) > job.most_entries:
