@@ -130,8 +130,6 @@ def judge(told: dict, policy: Policy) -> tuple[Status, int | None, str]:
     if told["reason"]:
         return Status.KILLED, None, told["reason"]
     code = exit_code_of(told["wait_status"])
-    if told["failed"]:
-        return Status.UNAVAILABLE, None, f"the code was not run: {told['failed']}"
     if code == -_OUT_OF_MEMORY:
         return Status.MEMORY, None, f"it needed more than {policy.memory} MB of memory"
     if code == -getattr(signal, "SIGXCPU", 24):
