@@ -29,7 +29,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
-        temporary.unlink()
+        temporary.unlink(missing_ok=True)  # an interrupt may come after it has its name
         raise
 
 

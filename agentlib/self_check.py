@@ -17,7 +17,7 @@ from .llm import LLMError
 from .parsing import FINAL_ANSWER, THOUGHT, parse
 from .parsing import Answer as ParsedAnswer
 from .state import Answer, Evaluation, Message, Observation, Problem, State, Status, ToolCall
-from .tools import shorten
+from .tools import Outcome, shorten
 
 KIND, SUPPORTED, NOT_SUPPORTED, UNKNOWN = "self_check", "supported", "not supported", "unknown"
 
@@ -66,6 +66,9 @@ class SelfCheck(Agent):
 
     def edit(self, state: State, call_id: str | None = None, *, arguments: str | dict) -> State:
         return self.agent.edit(state, call_id, arguments=arguments)
+
+    def observe(self, state: State, outcome: Outcome, *, edited: bool = False) -> State:
+        return self.agent.observe(state, outcome, edited=edited)
 
     def fork(self, state: State, **changes: str | None) -> State:
         return _propose(self.agent.fork(state, **changes))

@@ -204,8 +204,18 @@ class State:
             data = checked(json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass")), dict)
             if data.get("agentlib") != VERSION:
                 raise StateError(f"it was saved in version {data.get('agentlib')!r}; this is version {VERSION}")
+            _bring_in(data.get("state"))
             return decode(data.get("state"), cls).taken_up()
         except OSError as error:
             raise StateError(f"cannot read {path}: {error.strerror or error}") from error
         except (StateError, ValueError, RecursionError) as error:
             raise StateError(f"{path} is not a saved state: {error}") from error
+
+
+def _bring_in(saved: object) -> None:
+    """Load the module of the saved class, such as PlanState, which nobody may have used in this process yet."""
+    import agentlib
+
+    name = saved.get("type") if isinstance(saved, dict) else None
+    if isinstance(name, str) and name in agentlib.__all__:
+        getattr(agentlib, name)

@@ -54,7 +54,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class PlanState(State):
+class StepState(State):
     """A state with further fields."""
 
     plan: tuple[Task, ...] = ()
@@ -228,11 +228,11 @@ def test_subclasses_with_further_fields_come_back(tmp_path):
     tasks = (Task("a"), Task("b", after=("a",)))
     event = Planned(message=0, text="t", raw="r", tasks=tasks)
     inner = states()[1]
-    state = PlanState("g", (Message("user", "q"),), (event,), plan=tasks, score=0.5, inner=inner)
-    for each in (state, PlanState("g")):
+    state = StepState("g", (Message("user", "q"),), (event,), plan=tasks, score=0.5, inner=inner)
+    for each in (state, StepState("g")):
         each.save(tmp_path / "plan.json")
         assert State.load(tmp_path / "plan.json") == each
-        assert PlanState.load(tmp_path / "plan.json") == each
+        assert StepState.load(tmp_path / "plan.json") == each
 
 
 def test_the_same_state_is_the_same_file(tmp_path):
@@ -403,10 +403,20 @@ def test_a_missing_file_and_a_directory_are_refused_in_one_line(tmp_path):
 
 def test_a_state_does_not_load_as_another_class(tmp_path):
     State("g").save(tmp_path / "s.json")
-    with pytest.raises(StateError, match="'State' stands where a PlanState belongs"):
-        PlanState.load(tmp_path / "s.json")
+    with pytest.raises(StateError, match="'State' stands where a StepState belongs"):
+        StepState.load(tmp_path / "s.json")
 
 
 def test_the_good_file_of_these_tests_is_good(tmp_path):
     (tmp_path / "s.json").write_text(json.dumps(saved(events=[event()])), "utf-8")
     assert State.load(tmp_path / "s.json") == State("g", events=(Thought(message=0, text="t", raw="r"),))
+
+
+def test_a_plan_is_loaded_by_a_process_that_made_none(tmp_path):
+    from agentlib import PlanState
+
+    PlanState("goal").save(tmp_path / "s.json")
+    program = "import sys; from agentlib import State; print(type(State.load(sys.argv[1])).__name__)"
+    command = [sys.executable, "-c", program, str(tmp_path / "s.json")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "PlanState\n"
