@@ -1,6 +1,9 @@
 """Policies, inputs, and which backend is used: never one that does not hold, and never none in silence."""
 
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -137,3 +140,25 @@ def test_a_probe_finds_out_what_does_not_hold():
 def test_a_probe_is_right_only_when_all_ran_and_nothing_was_got_at(result, touched, ok, said):
     probe = probing.judge("x", result, touched, "do this")
     assert probe.ok == ok and said in probe.reason and ("Fix: do this" in str(probe)) == (not ok)
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_on_other_systems_nothing_of_linux_is_imported(system):
+    code = f"""
+import asyncio, concurrent.futures, inspect, json, shutil, socket, subprocess, sys, tempfile, typing, urllib.request
+import agentlib.tools
+sys.platform = {system!r}
+sys.modules["resource"] = None  # Windows has none
+import agentlib.sandbox.pool, agentlib.sandbox.tool, agentlib.sandbox.nothing
+print([backend.name for backend in agentlib.sandbox.all_backends()])
+try:
+    agentlib.sandbox.pool.Pool()
+except agentlib.sandbox.SandboxUnavailable as error:
+    print(error)
+print([name for name in sys.modules if ".inside." in name or name.endswith((".bubblewrap", ".landlock"))])
+"""
+    root = str(Path(__file__).parents[1])
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=60)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "['container', 'wasm']" and lines[1].startswith("No sandbox"), done.stderr
+    assert [name for name in eval(lines[-1]) if not name.endswith(("packing", "inside"))] == []

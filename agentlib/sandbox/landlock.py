@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from . import probing, python_folders, unprivileged
-from .backends import Probe
+from .backends import Probe, StartError
 from .inside import collecting, file_access, system_calls
 from .policy import Policy
 from .result import Result, Status
-from .server import ENVIRONMENT, Server, StartError, server_program
+from .server import ENVIRONMENT, Server, server_program
 
 NEEDED = 3  # the version of Landlock (Linux 6.2): before it, files outside could be emptied
 SIGNALS = 6  # the version (Linux 6.12) that keeps signals in; before it, the filter lets a process signal only itself

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from .backends import Backend, Probe, SandboxUnavailable, all_backends, choose
+from .backends import Backend, Probe, SandboxUnavailable, StartError, all_backends, choose
 from .inputs import checked_files
 from .policy import Policy
 from .result import Result, Status
-from .server import Server, StartError
+
+if TYPE_CHECKING:
+    from .server import Server
 
 DATA_WORK = ("numpy", "matplotlib.pyplot")
 
@@ -20,8 +23,7 @@ DATA_WORK = ("numpy", "matplotlib.pyplot")
 class Pool:
     """A backend that is kept running, with `modules` imported. Close it, or use it in a `with` statement.
 
-    `policy` holds for every run that names none of its own; what may be read
-    and reached is settled by it for all runs.
+    `policy` holds for every run that names none of its own; what may be read and reached is settled by it for all runs.
     Raises SandboxUnavailable when no backend that can stay warm holds here, or it does not start.
     """
 

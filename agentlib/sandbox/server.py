@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, ExitStack
 from types import MappingProxyType
 
 from . import python_folders
+from .backends import StartError
 from .inside import packing
 from .inside.limits import MEGABYTE
 from .pipes import CappedPipe, HangUp, read_all
@@ -40,10 +41,6 @@ START_SERVER = (
     "import sys; sys.path.insert(0, sys.argv[1]); from inside.server import serve; del sys.path[0]; "
     "serve(int(sys.argv[2]))"
 )
-
-
-class StartError(RuntimeError):
-    """The sandbox did not start. The text is what it said."""
 
 
 def server_program(interpreter: str, connected: int) -> list[str]:
