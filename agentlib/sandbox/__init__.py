@@ -11,13 +11,16 @@ from collections.abc import Mapping
 from .backends import Backend, Probe, SandboxUnavailable, all_backends, choose, probes
 from .inputs import InputError, checked_files
 from .policy import Policy, PolicyError
+from .pool import DATA_WORK, Pool
 from .result import Result, Status
 
 __all__ = [
+    "DATA_WORK",
     "Backend",
     "InputError",
     "Policy",
     "PolicyError",
+    "Pool",
     "Probe",
     "Result",
     "SandboxUnavailable",
