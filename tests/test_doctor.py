@@ -115,8 +115,11 @@ def test_all_is_well(ready):
     assert result.returncode == 0, result.stdout
     lines = result.stdout.splitlines()
     names = ["Python", "disk", "folder", "loopback", "Chromium", "settings", "environment", "packages", "widgets"]
-    assert [line[9:21].rstrip() for line in lines[:-2]] == [*names, "kernel", "model"]
-    assert all(line.startswith("ok ") for line in lines[:-2])
+    checks = [line[9:21].rstrip() for line in lines[:-2] if not line.startswith(" ")]
+    assert [*dict.fromkeys(checks)] == [*names, "kernel", "model", "sandbox"]
+    sandboxes = [line for line in lines if line[9:21].rstrip() == "sandbox"]
+    assert all(line.startswith(("ok ", " ")) for line in lines[:-2])
+    assert any(" works. " in line for line in sandboxes)
     assert lines[-1] == "All is well." and result.stderr == ""
     assert seconds < 3
 
@@ -549,3 +552,33 @@ def test_names_of_people_are_taken_out_of_paths_and_nothing_else():
     assert without_names(f"{home}other/x") == f"{home}other/x" or user in home
     assert without_names(f"/media/{user}/stick") == "/media/[user]/stick"
     assert without_names(f"the {user} of all things") == f"the {user} of all things"
+
+
+# The sandbox
+
+
+@pytest.mark.parametrize(
+    ("holding", "levels", "asked"),
+    [
+        (("bubblewrap", "landlock"), ["ok", "ok"], ["bubblewrap", "landlock"]),
+        (("landlock",), ["ok", "ok"], ["bubblewrap", "landlock"]),
+        (("wasm",), ["ok"] * 4, ["bubblewrap", "landlock", "container", "wasm"]),
+        ((), ["warning"] * 4, ["bubblewrap", "landlock", "container", "wasm"]),
+    ],
+)
+def test_a_sandbox_that_holds_is_enough_and_without_one_each_says_how_to_get_it(monkeypatch, holding, levels, asked):
+    from agentlib import sandbox
+    from agentlib.doctor.sandboxes import sandboxes
+
+    class Backend:
+        def __init__(self, name):
+            self.name = name
+
+        def probe(self):
+            return sandbox.Probe(self.name, self.name in holding, "This was found.", f"install {self.name}")
+
+    every = [Backend(name) for name in ("bubblewrap", "landlock", "container", "wasm")]
+    monkeypatch.setattr(sandbox, "all_backends", lambda: every)
+    found = list(sandboxes(ROOT))
+    assert [finding.level for finding in found] == levels and [finding.text.split()[0] for finding in found] == asked
+    assert all(bool(finding.fix) == (not holding) for finding in found)

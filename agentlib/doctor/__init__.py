@@ -18,7 +18,7 @@ from agentlib.bootstrap import Environment
 from agentlib.doctor import machine
 from agentlib.doctor.finding import PROBLEM, Finding, anonymous, command, run_checks
 
-SECONDS = 30  # for the checks inside; a model has 10 of them
+SECONDS = 120  # for the checks inside; a model has 10 of them, and a sandbox may have to be built
 
 
 def main(root: Path, *, as_json: bool = False) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agentlib.doctor.finding import OK, PROBLEM, WARNING, Finding, command, run_checks
+from agentlib.doctor.sandboxes import sandboxes
 
 # The parts of JupyterLab's pages that draw widgets, and the packages that bring them.
 EXTENSIONS = {"anywidget": "anywidget", "@jupyter-widgets/jupyterlab-manager": "jupyterlab-widgets"}
@@ -198,7 +199,7 @@ def without_secrets(text: str, settings: Mapping[str, str]) -> str:
     return text.replace(f"?{query}", "") if query else text
 
 
-CHECKS = (packages, widgets, kernel, model)
+CHECKS = (packages, widgets, kernel, model, sandboxes)
 
 
 def main() -> None:
