@@ -29,6 +29,7 @@ _HOMES = {
     "PlanError": "plan_execute",
     "PlanExecute": "plan_execute",
     "PlanState": "plan_execute",
+    "PlanView": "widgets",
     "Problem": "state",
     "ReAct": "react",
     "RecordingLLM": "tape",

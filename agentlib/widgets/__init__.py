@@ -1,5 +1,6 @@
 """What shows a run in a notebook."""
 
+from .plan_view import PlanView
 from .stepper import Stepper
 
-__all__ = ["Stepper"]
+__all__ = ["PlanView", "Stepper"]

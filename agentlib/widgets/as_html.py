@@ -6,56 +6,68 @@ brought it; where a later request holds it again, the script copies that renderi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
+from typing import Any
 
-from ..state import Answer, Decision, Evaluation, Event, Observation, Problem, State, Thought, ToolCall, Turn
-from .calls import TO_DECIDE, as_json, decided, one_line, source
+from ..state import Event, State
+from .calls import TO_DECIDE, as_json, one_line
 from .editing import before_text, edits
+from .event_html import event_html
 from .frames import Frame, frame
 from .message_html import call_html, calls_html, carried_html, escaped, message_html, pre, reply_html
+from .task_html import task_html
 
 # Notebooks differ in where they put a script of an output, but it stays in the same output.
 MOUNT = """const here = document.currentScript?.parentElement ?? document;
 here.querySelectorAll(".als:not([data-mounted])").forEach((root) => mountStepper(root, null));"""
-KINDS = {
-    Thought: "thought", ToolCall: "action", Observation: "observation", Answer: "answer", Problem: "problem",
-    Turn: "turn", Evaluation: "evaluation", Decision: "decision",
-}  # fmt: skip
-NAMES = {ToolCall: "Action", Answer: "Final Answer"}
+MOUNT_PLAN = MOUNT.replace("mountStepper(root, null)", "{ mountStepper(root, null); mountPlan(root); }")
 
 
-def page(runs: Sequence, *, can_edit: bool) -> str:
-    """Give all runs in one element, without style and script. A run has label, parent, shared and states."""
+def step_of(run: Any, number: int) -> str:
+    """Give one step of a run, as the Stepper shows it."""
+    return step(run.states, number)
+
+
+def page(runs: Sequence, *, can_edit: bool, shown: Callable[[Any, int], str] = step_of) -> str:
+    """Give all runs in one element, without style and script. A run has label, parent, shared and states; `shown`
+    gives one step of a run, by its number."""
     editing = " data-can-edit" if can_edit else ""
-    body = "".join(_run(run, number, runs) for number, run in enumerate(runs))
+    body = "".join(_run(run, number, runs, shown) for number, run in enumerate(runs))
     return f'<div class="als"{editing}>\n{body}</div>'
 
 
-def twin(runs: Sequence, *, can_edit: bool) -> str:
+def twin(runs: Sequence, *, can_edit: bool, shown: Callable[[Any, int], str] = step_of) -> str:
     """Give the page with its style, and the script that turns it into a stepper where scripts run."""
-    body = page(runs, can_edit=can_edit)
-    script = f"(() => {{\n{asset('parts.js')}\n{asset('stepper.js')}\n{MOUNT}\n}})();"
+    body = page(runs, can_edit=can_edit, shown=shown)
+    has_graph = 'class="als-graph"' in body
+    scripts = ["parts.js", "stepper.js", *["plan.js"] * has_graph]
+    script = "\n".join(["(() => {", *map(asset, scripts), MOUNT_PLAN if has_graph else MOUNT, "})();"])
     more = asset("calls.css") if "als-call" in body else ""  # most saved runs need none of it
+    more += asset("plan.css") if 'class="als-plan"' in body or 'class="als-task"' in body else ""
     return f"<style>\n{asset('stepper.css')}{more}</style>\n{body}\n<script>\n{script}\n</script>"
 
 
 def step(states: Sequence[State], number: int) -> str:
     """Give one step of a run."""
     of = frame(states, number)
+    asked = bool(of.asked or of.reply or of.aside)
+    left, right = (_sent(of), _answered(of) + events_html(of) + _added(of)) if asked else (events_html(of), _added(of))
+    tasks = _tasks(of)
+    left, right = (left, right + tasks) if asked else (left + tasks, right)
+    return f"{head_html(of)}\n{counters_html(of)}{_removed(of)}{waits_html(of)}\n{_pair(left, right)}</details>\n"
+
+
+def head_html(of: Frame) -> str:
+    """Give the start of a step, which the caller ends with `</details>`."""
     flags = " ".join(name for name, on in (("edited", of.edited), ("faulty", of.faulty)) if on)
     data = {"kind": of.kind, "label": of.label, "flags": flags, "ahead": of.ahead}
     attributes = "".join(f' data-{name}="{escaped(value)}"' for name, value in data.items() if value)
-    asked = bool(of.asked or of.reply or of.aside)
-    left, right = (_sent(of), _answered(of) + _events(of) + _added(of)) if asked else (_events(of), _added(of))
     head = (
-        f'<span class="als-number">Step {number}</span> <span class="als-title">{escaped(of.title)}</span> '
+        f'<span class="als-number">Step {of.number}</span> <span class="als-title">{escaped(of.title)}</span> '
         f'<span class="als-status">{escaped(of.status)}</span>'
     )
-    return (
-        f'<details class="als-step"{attributes}><summary class="als-head">{head}</summary>\n'
-        f"{_counters(of)}{_removed(of)}{_waits(of)}\n{_pair(left, right)}</details>\n"
-    )
+    return f'<details class="als-step"{attributes}><summary class="als-head">{head}</summary>'
 
 
 def asset(name: str) -> str:
@@ -63,7 +75,7 @@ def asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _run(run, number: int, runs: Sequence) -> str:
+def _run(run, number: int, runs: Sequence, shown: Callable[[Any, int], str]) -> str:
     parent = "" if run.parent is None else f' data-parent="{run.parent}"'
     note = ""
     if run.shared:
@@ -71,12 +83,13 @@ def _run(run, number: int, runs: Sequence) -> str:
         note = f": {same} of {runs[run.parent].label}"
     title = f'<div class="als-run-title">{escaped(run.label)}{escaped(note)}</div>\n' if len(runs) > 1 else ""
     goal = f'<div class="als-goal"><span class="als-q">Question</span> {escaped(run.states[0].goal)}</div>\n'
-    steps = "".join(step(run.states, i) for i in range(run.shared, len(run.states)))
+    steps = "".join(shown(run, i) for i in range(run.shared, len(run.states)))
     data = f'data-label="{escaped(run.label)}" data-shared="{run.shared}"{parent}'
     return f'<div class="als-run" {data}>\n{goal if number == 0 else ""}{title}{steps}</div>\n'
 
 
-def _counters(of: Frame) -> str:
+def counters_html(of: Frame) -> str:
+    """Show the state's counters, and by how much the step changed them."""
     cells = [_counter(c.name, f"{c.value:,}", f"{c.change:+,}" if c.change else "") for c in of.counters]
     return f'<div class="als-counters">{"".join(cells)}</div>'
 
@@ -127,6 +140,12 @@ def _discarded(of: Frame) -> str:
     return f'<div class="als-whole"><del title="discarded">{calls_html(of.discarded)}</del>{note}</div>'
 
 
+def _tasks(of: Frame) -> str:
+    """Show the tasks of a plan that did something in the step, each with what its model was sent."""
+    worked = [each for each in of.moved if each.run.inner and of.kind in ("task", "decide")]
+    return _section("Inside the tasks", "".join(map(task_html, worked)))
+
+
 def _added(of: Frame) -> str:
     """Show the messages that the step brought, but for those of its own request and the reply."""
     first = of.reply[0] + 1 if of.reply else of.asked
@@ -135,7 +154,7 @@ def _added(of: Frame) -> str:
     return _section(title if of.before else "Ready for the model", "".join(brought))
 
 
-def _waits(of: Frame) -> str:
+def waits_html(of: Frame) -> str:
     """Show the call that waits for a person, and how to decide: in code here, with buttons where a kernel listens."""
     call = of.waits
     if call is None:
@@ -149,48 +168,17 @@ def _waits(of: Frame) -> str:
     )
 
 
-def _events(of: Frame) -> str:
+def events_html(of: Frame) -> str:
+    """Show what the step brought."""
     fields = edits(of)
-    shown = "".join(_event(of, event, fields.get(position, "")) for position, event in enumerate(of.events))
+    edited = (_edit(of, event, fields.get(position, "")) for position, event in enumerate(of.events))
+    shown = "".join(event_html(of.state, *pair) for pair in zip(of.events, edited, strict=True))
     return _section("Read from it" if of.reply else "What happened", shown) if shown else ""
 
 
-def _event(of: Frame, event: Event, field: str) -> str:
-    kind = next((kind for cls, kind in KINDS.items() if isinstance(event, cls)), "other")
-    name = NAMES.get(type(event), type(event).__name__)
-    notes = "".join(f' <span class="als-badge">{escaped(note)}</span>' for note in _notes(of, event))
-    notes += ' <span class="als-badge als-edited">edited</span>' if event.edited else ""
-    edit = f' data-edit="{field}" data-draft="{escaped(before_text(of, event))}"' if field else ""
-    return (
-        f'<div class="als-event" data-kind="{kind}"{edit}><div class="als-tag">{escaped(name)}{notes}</div>'
-        f'<pre class="als-text" dir="auto">\n{_event_text(of, event)}</pre></div>'
-    )
-
-
-def _notes(of: Frame, event: Event) -> list[str]:
-    """Give what is to be said of an event beside its name."""
-    notes = []
-    if isinstance(event, Observation):
-        notes = [f"from {source(of.state, event)}", *[event.kind] * event.is_error]
-    elif isinstance(event, Problem | Evaluation):
-        notes = [event.kind]
-    if isinstance(event, Evaluation | Decision):
-        notes += [event.verdict]
-    return notes + ["shortened for the model"] * _is_shortened(of.state, event)
-
-
-def _event_text(of: Frame, event: Event) -> str:
-    if isinstance(event, ToolCall):
-        return call_html(event)
-    if isinstance(event, Decision):
-        return escaped(decided(of.state, event))
-    return escaped(event.text if type(event) in KINDS else str(event))
-
-
-def _is_shortened(state: State, event: Event) -> bool:
-    if not isinstance(event, Observation) or event.message >= len(state.messages):
-        return False
-    return event.text not in (state.messages[event.message].content or "")
+def _edit(of: Frame, event: Event, field: str) -> str:
+    """Give the attributes that say how a fork changes an event, and what its edit box begins with."""
+    return f' data-edit="{field}" data-draft="{escaped(before_text(of, event))}"' if field else ""
 
 
 def _removed(of: Frame) -> str:

@@ -20,16 +20,16 @@ def text(runs: Sequence) -> str:
     for run in runs:
         last = run.states[-1]
         ending = f"{last.status} ({last.reason})" if last.reason else str(last.status)
-        blocks.append(f"Stepper, {run.label}: {len(run.states)} steps, {_clean(ending)}\nQuestion: {_clean(last.goal)}")
+        blocks.append(f"Stepper, {run.label}: {len(run.states)} steps, {clean(ending)}\nQuestion: {clean(last.goal)}")
         blocks += ["\n".join(_step(frame(run.states, i))) for i in range(run.shared, len(run.states))]
     return "\n\n".join(blocks)
 
 
 def _step(of: Frame) -> Iterator[str]:
-    yield f"-- Step {of.number} · {_clean(of.label)} · {_clean(of.title)}"
+    yield f"-- Step {of.number} · {clean(of.label)} · {clean(of.title)}"
     changes = [f"{c.name} {c.value:,}{f' ({c.change:+,})' if c.change else ''}" for c in of.counters]
     yield f"   {', '.join(changes)}"
-    yield f"   status {_clean(of.status)}"
+    yield f"   status {clean(of.status)}"
     if of.removed:
         yield f"   messages of the step before that were taken away: {of.removed}"
     reply = of.reply[0] if of.reply else len(of.state.messages)
@@ -40,8 +40,8 @@ def _step(of: Frame) -> Iterator[str]:
     if of.aside:
         yield from _block("   sent to the model, apart from the conversation:", of.aside.asked)
         yield from _block("   answered:", of.aside.raw)
-    yield from (_event(of, event) for event in of.events)
-    yield from _waits(of)
+    yield from (event_text(of, event) for event in of.events)
+    yield from waits_text(of)
 
 
 def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
@@ -49,31 +49,33 @@ def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
     if of.reply and index == of.reply[0]:
         raw = of.reply[1]
         before, content, after = split_reply(raw, content) or (raw, content, "")
-    title = f"   message {index}, {_clean(message.role)}{_answers(of, message)}"
+    title = f"   message {index}, {clean(message.role)}{_answers(of, message)}"
     read = "\n".join(said(of.state, event) for event in of.events if event.message == index)
     yield from (_block(f"{title}, discarded:", before) if before else [])
     yield from ([f"{title}: as read below"] if content.strip() == read else _block(f"{title}:", content))
     yield from (_block(f"{title}, discarded:", after) if after else [])
-    yield from (f"      {_clean(f'{call.id}: {one_line(call)}')}" for call in message.tool_calls)
+    yield from (f"      {clean(f'{call.id}: {one_line(call)}')}" for call in message.tool_calls)
     if of.reply and index == of.reply[0]:
-        yield from (f"      discarded: {_clean(one_line(call))}" for call in of.discarded)
+        yield from (f"      discarded: {clean(one_line(call))}" for call in of.discarded)
     more = extras(message)
-    yield from ([f"      {_clean(json.dumps(more, ensure_ascii=False))}"] if more else [])
+    yield from ([f"      {clean(json.dumps(more, ensure_ascii=False))}"] if more else [])
 
 
 def _answers(of: Frame, message: Message) -> str:
     call_id = message.tool_call_id
-    return f", answers {_clean(call_id)} of {_clean(call_named(of.state, call_id).name)}" if call_id else ""
+    return f", answers {clean(call_id)} of {clean(call_named(of.state, call_id).name)}" if call_id else ""
 
 
-def _event(of: Frame, event: Event) -> str:
+def event_text(of: Frame, event: Event) -> str:
+    """Give an event as a text that stands in a step."""
     text = _clip(said(of.state, event) + (" [edited]" if event.edited else ""))
     return indent(text, "     ").replace("     ", "   > ", 1)
 
 
-def _waits(of: Frame) -> Iterator[str]:
+def waits_text(of: Frame) -> Iterator[str]:
+    """Give the call that waits for a person, and how to decide."""
     if of.waits:
-        yield f"   this call writes, so it waits for a person: {_clean(one_line(of.waits))}"
+        yield f"   this call writes, so it waits for a person: {clean(one_line(of.waits))}"
         yield from _block("   to decide:", TO_DECIDE) if of.is_last else []
 
 
@@ -87,5 +89,6 @@ def _clip(content: str) -> str:
     return content if more <= 0 else f"{content[:LONGEST]}… ({more:,} more characters)"
 
 
-def _clean(line: str) -> str:
+def clean(line: str) -> str:
+    """Give a text in one line, with nothing in it that a terminal obeys."""
     return " ".join(visible(line).split())

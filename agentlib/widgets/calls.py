@@ -11,6 +11,7 @@ from itertools import takewhile
 from ..exactly import exactly
 from ..parsing import Action, parse
 from ..state import Call, Decision, Event, Message, Observation, Problem, State, ToolCall
+from .plans import inner_states
 
 LONGEST = 100  # characters of a call that stands beside its result
 TO_DECIDE = """\
@@ -47,9 +48,14 @@ def one_line(call: ToolCall | Call) -> str:
 
 
 def call_named(state: State, call_id: str) -> ToolCall:
-    """Give the call of this id; a nameless one when the state does not hold it."""
+    """Give the call of this id, such as `call_1`, or `refund/call_1` in a task; a nameless one when there is none."""
     nameless = ToolCall(message=-1, id=call_id, name="tool", arguments="{}", raw="")
-    return next((e for e in reversed(state.events) if isinstance(e, ToolCall) and e.id == call_id), nameless)
+    own = (e for e in reversed(state.events) if isinstance(e, ToolCall) and e.id == call_id)
+    within = (inner for name, inner in inner_states(state) if call_id.startswith(f"{name}/"))
+    found = next(own, None)
+    if found is None and (inner := next(within, None)):
+        return call_named(inner, call_id.partition("/")[2])
+    return found or nameless
 
 
 def calls_of_reply(state: State, call: ToolCall) -> list[ToolCall]:

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from ..state import Decision, Evaluation, Event, Message, State, Status
+from .plans import decisions_within, is_result, own_calls
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Change:
         if self.before is None:
             return self.state.events
         if self.decided:
-            return tuple(event for _, event in _differing(self.before.events, self.state.events))
+            changed = (event for _, event in _differing(self.before.events, self.state.events))
+            return (*changed, *decisions_within(self.before, self.state))
         kept = common(self.before.events, self.state.events)
         pairs = zip(self.before.events[kept:], self.state.events[kept:], strict=False)
         moved = takewhile(lambda pair: pair[0] == replace(pair[1], message=pair[0].message), pairs)
@@ -55,7 +57,7 @@ class Change:
             return None
         if self.reply is not None:
             return self.state.messages[: self.reply]
-        return self.state.messages if self.state.usage.calls > self.before.usage.calls else None
+        return self.state.messages if own_calls(self.state) > own_calls(self.before) else None
 
     @cached_property
     def reply(self) -> int | None:
@@ -69,8 +71,9 @@ class Change:
         if before is None or last is None or self._judged or self.decided:
             return None
         is_new = last >= self._kept and (self._kept == len(before.messages) or last == len(messages) - 1)
-        came = self.state.usage.calls > before.usage.calls or any(event.edited for event in self.events)
-        return last if is_new or (came and any(event.message == last for event in self.events)) else None
+        read = [event for event in self.events if not is_result(event)]  # a task's result is of no reply here
+        came = own_calls(self.state) > own_calls(before) or any(event.edited for event in read)
+        return last if is_new or (came and any(event.message == last for event in read)) else None
 
     @cached_property
     def decided(self) -> bool:
@@ -78,7 +81,8 @@ class Change:
         before, state = self.before, self.state
         if before is None or before.status is not Status.WAITING or before.usage != state.usage:
             return False
-        return any(isinstance(event, Decision) for event in state.events[len(before.events) :])
+        own = any(isinstance(event, Decision) for event in state.events[len(before.events) :])
+        return own or any(decisions_within(before, state))
 
     @cached_property
     def _kept(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..state import Answer, Event, Observation, Problem, Thought, ToolCall
 from .calls import one_line
 from .frames import Frame
+from .plans import is_plan, is_planned, is_result
 
 EDITABLE = {Thought: "thought", ToolCall: "action", Answer: "action", Observation: "observation"}
 LABELS = {ToolCall: "Action: ", Answer: "Final Answer: ", Problem: "Action: "}
@@ -14,6 +15,8 @@ def edits(of: Frame) -> dict[int, str]:
     """Say which of the frame's events a fork can change: their positions, and what the fork calls them."""
     if of.decision:  # the call stands in the step that asked for it
         return {}
+    if is_planned(of.state):
+        return _edits_of_plan(of)
     found = {}
     for position, event in enumerate(of.events):
         field = next((name for cls, name in EDITABLE.items() if isinstance(event, cls)), None)
@@ -24,9 +27,24 @@ def edits(of: Frame) -> dict[int, str]:
     return found | {problems[0]: "action"} if problems else found
 
 
+def _edits_of_plan(of: Frame) -> dict[int, str]:
+    """A fork of a plan's run changes its last plan, or the result of a task, which is named by its place."""
+    found = {}
+    for position, event in enumerate(of.events):
+        if is_plan(event):
+            found[position] = "plan"
+        elif is_result(event):
+            found[position] = f"task:{of.state.plan.index[event.task]}"
+        elif isinstance(event, Problem) and of.state.plan is None and of.reply:
+            found[position] = "plan"
+    return found
+
+
 def before_text(of: Frame, event: Event) -> str:
     """Give what an edit box holds before the event's own text: its label, and above it the other calls of its reply,
     since all of them are edited together."""
+    if is_planned(of.state):
+        return ""
     calls = [each for each in of.events if isinstance(each, ToolCall) and isinstance(event, ToolCall)]
     others = [f"{LABELS[ToolCall]}{one_line(call)}\n" for call in calls if call is not event]
     return "".join(others) + LABELS.get(type(event), "")

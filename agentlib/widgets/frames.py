@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..state import Answer, Call, Decision, Evaluation, Event, Message, Observation, Problem, State, Status, ToolCall
+from . import plans
 from .calls import call_named, discarded, listing
 from .changes import Change, common
 
@@ -31,7 +32,7 @@ class Frame:
     number: int
     before: State | None
     state: State
-    kind: str  # start, think, answer, check, act, wait, decide, turn, stop or step
+    kind: str  # start, think, answer, check, act, wait, decide, turn, stop, step; of a plan: plan, replan, task
     asked: int
     known: int
     added: tuple[tuple[int, Message], ...]
@@ -49,6 +50,7 @@ class Frame:
     def faulty(self) -> bool:
         """Whether this step brought a problem, or a tool's error. That a person rejects a call is neither."""
         failed = any(result.is_error for result in self.results) and not self.decision
+        failed = failed or any(event.status == "failed" for event in self.events if plans.is_result(event))
         return failed or any(isinstance(event, Problem) for event in self.events)
 
     @property
@@ -71,13 +73,16 @@ class Frame:
             return listing(call_named(self.state, each.call_id).name for each in self.results)
         if self.decision:
             return self.decision.verdict
+        if self.kind == "task":
+            return plans.label(self.before, self.state, self.events)
         return str(self.state.status) if self.kind in ("stop", "wait") else self.kind
 
     @property
     def title(self) -> str:
         """A short sentence: what happened."""
         if self.edited and self.before is not None and not self.decision:
-            return f"A person wrote this {f'result of {self.label}' if self.kind == 'act' else 'reply'}."
+            what = {"act": f"result of {self.label}", "task": f"result of task {self.label}"}.get(self.kind, "reply")
+            return f"A person wrote this {what}."
         return _happened(self)
 
     @property
@@ -87,6 +92,8 @@ class Frame:
             return "decide"
         if self.state.status is not Status.RUNNING:
             return ""
+        if plans.is_planned(self.state):
+            return plans.ahead(self.state)
         pending = self.state.pending
         alone = bool(pending) and pending[0] in self.state.approved  # a call that writes runs alone
         names = listing(call.name for call in (pending[:1] if alone else pending))
@@ -103,6 +110,11 @@ class Frame:
         """What a person decided in this step."""
         decisions = [event for event in self.events if isinstance(event, Decision)]
         return decisions[-1] if self.kind == "decide" else None
+
+    @property
+    def moved(self) -> tuple[plans.Moved, ...]:
+        """The tasks of a plan that this step changed."""
+        return plans.moved(self.before, self.state)
 
     @property
     def results(self) -> tuple[Observation, ...]:
@@ -174,6 +186,7 @@ def _counts(state: State) -> dict[str, int]:
         "completion tokens": usage.completion_tokens,
         "messages": len(state.messages),
         "events": len(state.events),
+        **({"tasks done": len(state.results), "replans": state.replans} if plans.is_planned(state) else {}),
     }
 
 
@@ -183,6 +196,8 @@ def _kind(change: Change) -> str:
         return "start"
     if change.decided:
         return "decide"
+    if plans.is_planned(before) and (kind := plans.kind(before, state, events, change.request is not None)):
+        return kind
     if change.request is not None:
         return "answer" if any(isinstance(event, Answer) for event in events) else "think"
     if any(isinstance(event, Evaluation) for event in events):
@@ -215,15 +230,18 @@ def _happened(of: Frame) -> str:
         case "act":
             return f"Ran {of.label}{_failures(of.results)}."
         case "decide":
-            name = call_named(of.state, of.decision.call_id).name
+            call_id = of.decision.call_id
+            name = f"{call_named(of.state, call_id).name}{plans.where(of.state, call_id)}"
             changed = f"A person changed the arguments of {name}."
             return changed if of.decision.verdict == "edited" else f"{name} was {of.decision.verdict}."
         case "wait" if of.waits:
-            return f"{of.waits.name} waits for {of.state.reason}."
+            return f"{of.waits.name}{plans.where(of.state, of.waits.id)} waits for {of.state.reason}."
         case "turn":
             return "A new turn of the user."
         case "stop" | "wait":
             return f"The run is {of.state.status}: {of.state.reason}."
+        case "plan" | "replan" | "task":
+            return plans.happened(of.before, of.state, of.events)
     return "The state changed."
 
 

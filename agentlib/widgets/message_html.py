@@ -16,14 +16,18 @@ LONG = 500  # characters of a message from which on it starts folded
 
 def message_html(of: Frame, index: int, message: Message) -> str:
     """Show a message; a long one starts folded."""
+    return folded_html(of.state, message, f'data-m="{index}" data-role="{escaped(message.role)}"')
+
+
+def folded_html(state: State, message: Message, data: str = "") -> str:
+    """Show a message of a state; `data` are attributes of its element."""
     content = message.content or ""
     opened = "" if len(content) > LONG else " open"
     first = "" if opened else f' <span class="als-preview">{escaped(content[:80].split(chr(10))[0])}</span>'
-    role = f'<span class="als-role">{escaped(message.role)}</span>{_answers(of.state, message)}'
+    role = f'<span class="als-role">{escaped(message.role)}</span>{_answers(state, message)}'
     summary = f'<span class="als-size">{size(message)}</span>{role}{first}'
     body = (pre(content) if content or not message.tool_calls else "") + carried_html(message)
-    data = f'data-m="{index}" data-role="{escaped(message.role)}"'
-    return f'<details class="als-message" {data}{opened}><summary>{summary}</summary>{body}</details>'
+    return f'<details class="als-message"{" " * bool(data)}{data}{opened}><summary>{summary}</summary>{body}</details>'
 
 
 def _answers(state: State, message: Message) -> str:

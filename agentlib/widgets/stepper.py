@@ -31,7 +31,8 @@ class Stepper:
 
     def __init__(self, states: Iterable[State], agent: Any = None) -> None:
         if isinstance(states, State):
-            raise ValueError("Stepper takes the states of a run, not one state: Stepper(agent.steps(goal), agent)")
+            name = type(self).__name__
+            raise ValueError(f"{name} takes the states of a run, not one state: {name}(agent.steps(goal), agent)")
         self.agent = agent
         self._runs = [Run("run 1", list(states))]
         if not self._runs[0].states:
@@ -63,7 +64,7 @@ class Stepper:
 
     def _fork(self, *, run: int, step: int, field: str, text: str) -> Run:
         parent = self._runs[run]
-        forked = self.agent.fork(parent.states[step], **{field: text})
+        forked = self.agent.fork(parent.states[step], **_change(parent.states[step], field, text))
         label = f"fork at step {step}"
         same = sum(other.label.split(" · ")[0] == label for other in self._runs)
         child = Run(f"{label} · {same + 1}" if same else label, parent.states[:step], run, step)
@@ -103,27 +104,37 @@ class Stepper:
 
     def _entry(self, run: Run) -> dict:
         origin = {"label": run.label, "parent": run.parent, "shared": run.shared}
-        return {"run": self._runs.index(run), **origin, "html": as_html.step(run.states, len(run.states) - 1)}
+        return {"run": self._runs.index(run), **origin, "html": self._step_html(run, len(run.states) - 1)}
+
+    def _step_html(self, run: Run, number: int) -> str:
+        return as_html.step(run.states, number)
 
     @cached_property
     def widget(self) -> Any:
         """The live view, an anywidget; made at the first use."""
         from .view import View
 
-        return View(as_html.page(self._runs, can_edit=self.agent is not None), self.receive)
+        page = as_html.page(self._runs, can_edit=self.agent is not None, shown=self._step_html)
+        return View(page, self.receive)
 
     def __str__(self) -> str:
         return as_text.text(self._runs)
 
     def __repr__(self) -> str:
-        return f"Stepper({', '.join(f'{run.label}: {len(run.states)} steps' for run in self._runs)})"
+        return f"{type(self).__name__}({', '.join(f'{run.label}: {len(run.states)} steps' for run in self._runs)})"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict:
         twins = {
             "text/plain": str(self),
-            "text/html": as_html.twin(self._runs, can_edit=self.agent is not None),
+            "text/html": as_html.twin(self._runs, can_edit=self.agent is not None, shown=self._step_html),
         }
         return self.widget.mimebundle() | twins
+
+
+def _change(state: State, field: str, text: str) -> dict[str, str]:
+    """Give what a fork is told. The field `task:2` is the result of the task at that place of the plan."""
+    name, _, place = field.partition(":")
+    return {"task": state.plan.tasks[int(place)].id, "result": text} if place else {name: text}
 
 
 def _complaint(state: State) -> str:

@@ -13,6 +13,7 @@ function render({ model, el }) {
     else tell({ done: true, line: "" });
   };
   const stepper = mountStepper(el.firstElementChild, { send });
+  if (el.querySelector(".als-graph")) mountPlan(el.firstElementChild);
   const tell = (what) => {
     if (what.hello || what.gone) alive = Boolean(what.hello);
     stepper.tell(what);

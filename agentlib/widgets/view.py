@@ -14,8 +14,8 @@ from .as_html import asset
 class View(anywidget.AnyWidget):
     """The first page, and what was added since. `receive` is given each request, and gives the line to show."""
 
-    _esm = "\n".join(map(asset, ("parts.js", "stepper.js", "approval.js", "view.js")))
-    _css = asset("stepper.css") + asset("calls.css")
+    _esm = "\n".join(map(asset, ("parts.js", "stepper.js", "plan.js", "approval.js", "view.js")))
+    _css = asset("stepper.css") + asset("calls.css") + asset("plan.css")
     page = traitlets.Unicode().tag(sync=True)
     added = traitlets.List().tag(sync=True)
 
