@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 
 DEEPEST = 60  # folders within folders
+LONGEST_PATH = 3000  # bytes of a folder's path, to which a name is added; the kernel takes 4096
 LISTED = 20  # how many files that are left out are named
 
 
@@ -101,7 +102,26 @@ def count(folder: str, most: int) -> tuple[int, int]:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder and all in it, level by level: the path of what lies deep may be too long to be used."""
+    """Remove a folder and all in it, by a loop: what is nested too deeply for a path is moved up first."""
+    found = [folder]
+    for current in found:  # which grows as folders are found
+        os.chmod(current, 0o700)
+        with os.scandir(current) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.path)
+                elif len(os.fsencode(entry.path)) < LONGEST_PATH:
+                    found.append(entry.path)
+    for current in reversed(found):
+        try:
+            os.rmdir(current)
+        except OSError:  # it holds a folder whose path is too long
+            _remove_by_levels(folder)
+            return
+
+
+def _remove_by_levels(folder: str) -> None:
+    """Remove a folder and all in it, however long the paths are, by moving each level up in its turn."""
     other = tempfile.mkdtemp(prefix="agentlib-", dir=os.path.dirname(folder))
     while _lift(folder, other):
         folder, other = other, folder

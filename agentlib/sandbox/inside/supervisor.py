@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from . import capabilities, collecting, limits, packing, processes, system_calls, user_code
 
-OURS = 2  # the box's folders `work` and `tmp`
+OURS = 1  # the working directory
 CLOSED_IN = b"closed in"
 OUT_OF_MEMORY = "memory"
 LOOK_EVERY = 0.02  # seconds, where the kernel has no limit and the supervisor must count
@@ -91,9 +91,8 @@ def wait_until_closed_in(told: int) -> str:
 
 
 def put_files(job: Job) -> None:
-    """Make the working directory and the one for temporary files, and put in the input files."""
-    for folder in (job.folder, f"{job.box}/tmp"):
-        os.makedirs(folder, exist_ok=True)
+    """Make the working directory and put in the input files."""
+    os.makedirs(job.folder, exist_ok=True)
     for path, content in job.files.items():
         target = f"{job.folder}/{path}"
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -111,7 +110,7 @@ def become_user_code(job: Job, pipes: Pipes, keep_in: Callable[[], None], tell: 
         os.setsid()  # no terminal
         tell = connect_output(pipes, tell)
         os.chdir(job.folder)
-        os.environ.update(HOME=job.box, TMPDIR=f"{job.box}/tmp", MPLCONFIGDIR=f"{job.box}/matplotlib")
+        os.environ.update(HOME=job.box, TMPDIR=job.box, MPLCONFIGDIR=f"{job.box}/matplotlib")
         tasks = limits.THREADS + job.processes + (0 if job.namespaces else processes.tasks_of_this_user())
         limits.set_limits(limits.process_limits(job.seconds, job.memory, job.disk, tasks))
         capabilities.drop_all()
