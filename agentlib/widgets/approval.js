@@ -25,7 +25,7 @@ function mountDecisions(root, gone, say) {
 
   function build(box) {
     const approve = plain("als-approve", "Approve");
-    approve.addEventListener("click", () => decide({ verdict: "approve" }));
+    approve.addEventListener("click", () => decide({ verdict: "approve" }, box));
     const choices = make("div", { className: "als-choices" }, approve);
     const place = make("div", { className: "als-decide", role: "group", tabIndex: -1 }, choices);
     place.ariaLabel = `Waits for your decision: ${box.dataset.call}`;
@@ -48,7 +48,7 @@ function mountDecisions(root, gone, say) {
     const [go, cancel] = [plain("als-fork", send), plain("als-cancel", "Cancel")];
     const form = make("div", { className: "als-form" }, make("label", {}, label, field), make("div", {}, go, cancel));
     const close = () => { form.remove(); choices.hidden = false; opener.focus(); };
-    go.addEventListener("click", () => decide({ verdict, text: field.value }));
+    go.addEventListener("click", () => decide({ verdict, text: field.value }, box));
     cancel.addEventListener("click", close);
     field.addEventListener("keydown", (key) => { if (key.key === "Escape") close(); });
     choices.hidden = true;
@@ -57,9 +57,9 @@ function mountDecisions(root, gone, say) {
     field.focus();
   }
 
-  function decide(made) {
+  function decide(made, { dataset }) {
     if (gone()) return say(gone());
-    decision = made;
+    decision = dataset.id ? { ...made, call: dataset.id } : made; // of several, one is named
     root.querySelector(".als-next").click();
     decision = null;
   }

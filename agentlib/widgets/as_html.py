@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Any
 
-from ..state import Event, State
-from .calls import TO_DECIDE, as_json, one_line
+from ..state import Event, State, ToolCall
+from .calls import as_json, one_line, to_decide
 from .editing import before_text, edits
 from .event_html import event_html
 from .frames import Frame, frame
 from .message_html import call_html, calls_html, carried_html, escaped, message_html, pre, reply_html
-from .task_html import task_html
+from .plans import where
+from .task_html import task_html, trajectory_html
 
 # Notebooks differ in where they put a script of an output, but it stays in the same output.
 MOUNT = """const here = document.currentScript?.parentElement ?? document;
@@ -142,8 +143,9 @@ def _discarded(of: Frame) -> str:
 
 def _tasks(of: Frame) -> str:
     """Show the tasks of a plan that did something in the step, each with what its model was sent."""
-    worked = [each for each in of.moved if each.run.inner and of.kind in ("task", "decide")]
-    return _section("Inside the tasks", "".join(map(task_html, worked)))
+    planner = getattr(of.state, "asked", None)
+    asked = _section("Inside the planner", trajectory_html(planner)) if planner else ""
+    return asked + _section("Inside the tasks", "".join(map(task_html, of.worked)))
 
 
 def _added(of: Frame) -> str:
@@ -155,15 +157,19 @@ def _added(of: Frame) -> str:
 
 
 def waits_html(of: Frame) -> str:
-    """Show the call that waits for a person, and how to decide: in code here, with buttons where a kernel listens."""
-    call = of.waits
-    if call is None:
-        return ""
-    how = f'<div class="als-how"><div class="als-note">To decide:</div>{pre(TO_DECIDE)}</div>' if of.is_last else ""
+    """Show the calls that wait for a person, and how to decide: in code, with buttons where a kernel listens."""
+    return "".join(_waits(of, call) for call in of.waiting)
+
+
+def _waits(of: Frame, call: ToolCall) -> str:
+    lines = to_decide(call, len(of.waiting) > 1)
+    how = f'<div class="als-how"><div class="als-note">To decide:</div>{pre(lines)}</div>' if of.is_last else ""
+    within = where(of.state, call.id)
+    data = f' data-id="{escaped(call.id)}"' if within else ""
     return (
         f'<div class="als-call-waiting" data-call="{escaped(one_line(call))}" '
-        f'data-arguments="{escaped(as_json(call.arguments))}">'
-        f'<div class="als-section-title">This call writes, so it waits for a person</div>'
+        f'data-arguments="{escaped(as_json(call.arguments))}"{data}>'
+        f'<div class="als-section-title">This call{escaped(within)} writes, so it waits for a person</div>'
         f'<pre class="als-text" dir="auto">\n{call_html(call)}</pre>{how}</div>'
     )
 

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 from textwrap import indent
 
-from ..state import Event, Message
-from .calls import TO_DECIDE, call_named, extras, one_line, said
+from ..state import Event, Message, State
+from .calls import call_named, extras, one_line, said, to_decide
 from .frames import Frame, frame, split_reply
+from .plans import where
 from .visible import visible
 
 LONGEST = 4000  # characters of one text; more are counted, not shown
@@ -41,6 +42,7 @@ def _step(of: Frame) -> Iterator[str]:
         yield from _block("   sent to the model, apart from the conversation:", of.aside.asked)
         yield from _block("   answered:", of.aside.raw)
     yield from (event_text(of, event) for event in of.events)
+    yield from (line for each in of.worked for line in _inside(f"task {each.task.id}", each.run.inner))
     yield from waits_text(of)
 
 
@@ -49,7 +51,7 @@ def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
     if of.reply and index == of.reply[0]:
         raw = of.reply[1]
         before, content, after = split_reply(raw, content) or (raw, content, "")
-    title = f"   message {index}, {clean(message.role)}{_answers(of, message)}"
+    title = f"   message {index}, {clean(message.role)}{_answers(of.state, message)}"
     read = "\n".join(said(of.state, event) for event in of.events if event.message == index)
     yield from (_block(f"{title}, discarded:", before) if before else [])
     yield from ([f"{title}: as read below"] if content.strip() == read else _block(f"{title}:", content))
@@ -61,9 +63,9 @@ def _message(of: Frame, index: int, message: Message) -> Iterator[str]:
     yield from ([f"      {clean(json.dumps(more, ensure_ascii=False))}"] if more else [])
 
 
-def _answers(of: Frame, message: Message) -> str:
+def _answers(state: State, message: Message) -> str:
     call_id = message.tool_call_id
-    return f", answers {clean(call_id)} of {clean(call_named(of.state, call_id).name)}" if call_id else ""
+    return f", answers {clean(call_id)} of {clean(call_named(state, call_id).name)}" if call_id else ""
 
 
 def event_text(of: Frame, event: Event) -> str:
@@ -73,10 +75,19 @@ def event_text(of: Frame, event: Event) -> str:
 
 
 def waits_text(of: Frame) -> Iterator[str]:
-    """Give the call that waits for a person, and how to decide."""
-    if of.waits:
-        yield f"   this call writes, so it waits for a person: {clean(one_line(of.waits))}"
-        yield from _block("   to decide:", TO_DECIDE) if of.is_last else []
+    """Give the calls that wait for a person, and how to decide."""
+    for call in of.waiting:
+        within = clean(where(of.state, call.id))
+        yield f"   this call{' ' * bool(within)}{within} writes, so it waits for a person: {clean(one_line(call))}"
+        yield from _block("   to decide:", to_decide(call, len(of.waiting) > 1)) if of.is_last else []
+
+
+def _inside(name: str, inner: State) -> Iterator[str]:
+    """Give what the model of a task was sent, and answered."""
+    for index, message in enumerate(inner.messages):
+        title = f"   {clean(name)}, message {index}, {clean(message.role)}{_answers(inner, message)}:"
+        yield from _block(title, message.content) if message.content or not message.tool_calls else [title]
+        yield from (f"      {clean(f'{call.id}: {one_line(call)}')}" for call in message.tool_calls)
 
 
 def _block(title: str, content: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
@@ -18,6 +19,11 @@ TO_DECIDE = """\
 state = agent.run(agent.approve(state))
 state = agent.run(agent.reject(state, reason="…"))
 state = agent.edit(state, arguments={…})  # then it waits again"""
+
+
+def to_decide(call: ToolCall, named: bool) -> str:
+    """Give the code that decides about a waiting call; `named` where it is one of several."""
+    return re.sub(r"\.\w+\(state(?=[,)])", lambda found: f"{found[0]}, {call.id!r}", TO_DECIDE) if named else TO_DECIDE
 
 
 def call_text(call: ToolCall | Call) -> tuple[str, str]:

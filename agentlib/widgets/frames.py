@@ -9,6 +9,7 @@ from ..state import Answer, Call, Decision, Evaluation, Event, Message, Observat
 from . import plans
 from .calls import call_named, discarded, listing
 from .changes import Change, common
+from .titles import happened
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Frame:
         if self.edited and self.before is not None and not self.decision:
             what = {"act": f"result of {self.label}", "task": f"result of task {self.label}"}.get(self.kind, "reply")
             return f"A person wrote this {what}."
-        return _happened(self)
+        return happened(self)
 
     @property
     def ahead(self) -> str:
@@ -100,10 +101,16 @@ class Frame:
         return f"run {names}" if names else "ask the model"
 
     @property
+    def waiting(self) -> tuple[ToolCall, ...]:
+        """The calls that can be decided now: one, or one of each task that waits."""
+        if self.state.status is not Status.WAITING:
+            return ()
+        return self.state.pending if plans.is_planned(self.state) else self.state.pending[:1]
+
+    @property
     def waits(self) -> ToolCall | None:
-        """The call that waits for a person's decision."""
-        waiting = self.state.status is Status.WAITING and self.state.pending
-        return self.state.pending[0] if waiting else None
+        """The first call that waits for a person's decision."""
+        return next(iter(self.waiting), None)
 
     @property
     def decision(self) -> Decision | None:
@@ -112,9 +119,10 @@ class Frame:
         return decisions[-1] if self.kind == "decide" else None
 
     @property
-    def moved(self) -> tuple[plans.Moved, ...]:
-        """The tasks of a plan that this step changed."""
-        return plans.moved(self.before, self.state)
+    def worked(self) -> tuple[plans.Moved, ...]:
+        """The tasks of a plan whose agents did something in this step."""
+        changed = plans.moved(self.before, self.state) if self.kind in ("task", "decide") else ()
+        return tuple(each for each in changed if each.run.inner)
 
     @property
     def results(self) -> tuple[Observation, ...]:
@@ -196,6 +204,8 @@ def _kind(change: Change) -> str:
         return "start"
     if change.decided:
         return "decide"
+    if getattr(state, "asked", None) and state.status is Status.WAITING:  # a planner that is an agent
+        return "wait"
     if plans.is_planned(before) and (kind := plans.kind(before, state, events, change.request is not None)):
         return kind
     if change.request is not None:
@@ -207,50 +217,3 @@ def _kind(change: Change) -> str:
     if state.status is not before.status:
         return {Status.RUNNING: "turn", Status.WAITING: "wait"}.get(state.status, "stop")
     return "step"
-
-
-def _happened(of: Frame) -> str:
-    calls = [event.name for event in of.events if isinstance(event, ToolCall)]
-    match of.kind:
-        case "start" if of.events:
-            return "The run as it was taken up here."
-        case "start":
-            return f"Nothing is sent yet: {_count(len(of.added), 'message')} ready."
-        case "answer":
-            return "The model answers."
-        case "think" if calls:
-            return f"The model asks for {listing(calls)}."
-        case "think" if any(isinstance(event, Problem) for event in of.events):
-            return "The model's reply could not be used."
-        case "think":
-            return "The model replies."
-        case "check":
-            verdicts = [event.verdict for event in of.events if isinstance(event, Evaluation)]
-            return f"The answer was checked: {verdicts[-1]}."
-        case "act":
-            return f"Ran {of.label}{_failures(of.results)}."
-        case "decide":
-            call_id = of.decision.call_id
-            name = f"{call_named(of.state, call_id).name}{plans.where(of.state, call_id)}"
-            changed = f"A person changed the arguments of {name}."
-            return changed if of.decision.verdict == "edited" else f"{name} was {of.decision.verdict}."
-        case "wait" if of.waits:
-            return f"{of.waits.name}{plans.where(of.state, of.waits.id)} waits for {of.state.reason}."
-        case "turn":
-            return "A new turn of the user."
-        case "stop" | "wait":
-            return f"The run is {of.state.status}: {of.state.reason}."
-        case "plan" | "replan" | "task":
-            return plans.happened(of.before, of.state, of.events)
-    return "The state changed."
-
-
-def _failures(results: Sequence[Observation]) -> str:
-    failed = sum(result.is_error for result in results)
-    if failed and len(results) > 1:
-        return f"; {failed} of {len(results)} gave an error"
-    return ", which gave an error" * failed
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -86,15 +86,15 @@ class Stepper:
             self._add(going, self.agent.step(last))
         return going
 
-    def _decide(self, state: State, *, verdict: str = "", text: str = "") -> State:
+    def _decide(self, state: State, *, verdict: str = "", text: str = "", call: str | None = None) -> State:
         """Give the state after a person's decision; `text` is the reason to reject, or the new arguments."""
         match verdict:
             case "approve":
-                return self.agent.approve(state)
+                return self.agent.approve(state, call)
             case "reject":
-                return self.agent.reject(state, reason=text.strip())
+                return self.agent.reject(state, call, reason=text.strip())
             case "edit":
-                return self.agent.edit(state, arguments=text)
+                return self.agent.edit(state, call, arguments=text)
         raise ValueError("the call waits: approve it, reject it or edit it")
 
     def _add(self, run: Run, state: State) -> None:
