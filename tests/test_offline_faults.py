@@ -17,7 +17,7 @@ from test_offline_questions import QUESTIONS
 
 from agentlib import LLM, Answer, Message, Observation, Problem, ReAct, Status, ToolCall
 from agentlib.offline import Faults, Settings, app
-from agentlib.offline.faults import MISTAKES
+from agentlib.offline.faults import MISTAKES, PLAN_ONLY
 from agentlib.offline.malformed import MALFORMED
 from agentlib.offline.native_malformed import NATIVE_ONLY
 from agentlib.offline.reading import read
@@ -75,7 +75,8 @@ def test_the_bounds_refuse_a_rate_that_is_off():
 
 def test_every_kind_has_a_rate():
     names = [f.name for f in fields(Faults)]
-    assert names == [*MALFORMED, *MISTAKES, *NATIVE_ONLY, "recovery", "blind_recovery", "persistence", "seed"]
+    others = ["recovery", "blind_recovery", "persistence", "seed"]
+    assert names == [*MALFORMED, *MISTAKES, *NATIVE_ONLY, *PLAN_ONLY, *others]
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.15, 0.5])

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from .choosing import SIGNS, Call, is_foreign, ranked, usable
 from .clues import ids, names
+from .coding import errand_in_code, settle_in_code
 from .fitness import LEAST, ranking
 from .gathering import about, gathered
 from .needs import Errand, Need, Open, Talk
@@ -42,9 +43,15 @@ _TRIES = 2  # so many tools are tried, the second only where neither changes any
 
 def errand_of(reading: Reading) -> Errand | None:
     """Give the errand that a question is, if a tool fits it better than what the grammar would do."""
+    in_code = errand_in_code(reading)
+    if in_code:
+        return in_code
     tools = tuple(usable(reading))
     if not any(map(is_foreign, tools)):
         return None
+    named = _named(reading, tools)
+    if named:
+        return Errand(re.sub(rf",? (?:with|using) {re.escape(named.name)}\b", "", reading.question), (named.name,))
     need = understand(reading.question, reading.earlier)
     fitting = [(tool, fit) for tool, fit in selected(tools, reading.question) if fit >= LEAST]
     if (isinstance(need, Talk) and need.kind != "repeat") or not fitting:
@@ -52,6 +59,13 @@ def errand_of(reading: Reading) -> Errand | None:
     if _is_the_grammars(need, reading, tools, dict(fitting)):
         return None
     return Errand(reading.question, tuple(tool.name for tool, _ in fitting))
+
+
+def _named(reading: Reading, tools: tuple[Tool, ...]) -> Tool | None:
+    """Give the tool with which a task of a plan is to be done, where it names one: 'with find_train'."""
+    named = [tool for tool in tools if reading.is_task and re.search(
+        rf"\b(?:with|using) {re.escape(tool.name)}\b", reading.question)]
+    return named[0] if named else None
 
 
 def _is_the_grammars(need: Need, reading: Reading, tools: tuple[Tool, ...], fits: dict[Tool, float]) -> bool:
@@ -70,6 +84,9 @@ def _is_the_grammars(need: Need, reading: Reading, tools: tuple[Tool, ...], fits
 
 def settle_errand(mind: Mind, need: Errand) -> Outcome:
     """Call the tool that fits; look up what is missing for it; give what came of it."""
+    in_code = settle_in_code(need, mind.reading)
+    if in_code:
+        return in_code
     known = {tool.name: tool for tool in usable(mind.reading)}
     fitting = [known[name] for name in need.tools if name in known][:_TRIES]
     outcome: Outcome = Lost("the answer")

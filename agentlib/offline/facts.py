@@ -4,6 +4,8 @@ The thing that a fact is about comes first: to find the university of DeepMind's
 notes do not state is asked for, in up to three wordings.
 """
 
+import re
+
 from . import memory
 from .choosing import next_call, ranked
 from .finding import about, find
@@ -12,7 +14,7 @@ from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
 from .passages import only_texts
 from .settling import country, described, key_words, noun_of, wordings
-from .words import number_in, words
+from .words import number_in, same_name, words
 
 
 def settle_fact(mind: Mind, need: Fact) -> Outcome:
@@ -25,6 +27,8 @@ def settle_fact(mind: Mind, need: Fact) -> Outcome:
     named = isinstance(need.of, Name)
     subject = inner.first if named else inner.head
     if need.relation == "country":
+        if not named and any(_is_country(note.title, note.body, inner.first) for note in mind.reading.notes):
+            return mind.keep(need, subject, Value(inner.first))
         if not named and ("," in inner.first or need.of.relation == "located"):  # 'Ulm, Germany' says it already
             return mind.keep(need, subject, Value(country(inner.first)))
         need = Fact("located", need.of, "place", "country")
@@ -33,6 +37,11 @@ def settle_fact(mind: Mind, need: Fact) -> Outcome:
         return value
     value = Value(country(value.first)) if need.asked == "country" else value
     return mind.keep(need, subject, value)
+
+
+def _is_country(title: str, body: str, name: str) -> bool:
+    """Say whether an article says of a place that it is a country itself, or an island that is named as one."""
+    return "," not in name and same_name(title, name) and bool(re.match(r"\s*[\w ]+ is an? (?:country|island)\b", body))
 
 
 def _look(mind: Mind, need: Fact, subject: str) -> Outcome:

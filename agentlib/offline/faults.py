@@ -22,6 +22,7 @@ from .malformed import MALFORMED
 from .native_malformed import NATIVE_ONLY
 
 MISTAKES = ("invented_tool", "wrong_type", "repeated_action", "premature_answer")
+PLAN_ONLY = ("cyclic_plan", "unknown_dependency", "plan_in_prose")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Faults:
     The first block holds the malformed replies; `agentlib.offline.malformed` has a function for each. One that does not
     fit a reply (an answer has no arguments) leaves its place to the others of the block, so that the block's sum holds.
     A mistake of the second block that does not fit leaves the reply as it is. The third block is of native calls alone,
-    which the first two strike as well, as far as they have a native form (`agentlib.offline.native_faults`).
+    which the first two strike as well, as far as they have a native form (`agentlib.offline.native_faults`). The fourth
+    strikes plans alone, and no other fault strikes these.
     """
 
     json_call: float = 0.0
@@ -82,6 +84,11 @@ class Faults:
     stop_with_calls: float = 0.0
     lost_calls: float = 0.0
 
+    # Only of plans; `agentlib.offline.plan_faults` has a function for each.
+    cyclic_plan: float = 0.0
+    unknown_dependency: float = 0.0
+    plan_in_prose: float = 0.0
+
     recovery: float = 0.85  # after a message that says what would be right
     blind_recovery: float = 0.35  # after one that only says that something is wrong
     persistence: float = 0.75  # goes on repeating after it has repeated itself
@@ -92,7 +99,7 @@ class Faults:
         wrong = next((name for name, chance in chances.items() if not 0 <= chance <= 1), None)
         if wrong:
             raise ValueError(f"{wrong}={chances[wrong]!r}: a rate lies between 0 and 1")
-        total = self.total + sum(self.native_rates.values())
+        total = max(self.total + sum(self.native_rates.values()), sum(self.plan_rates.values()))
         if total > 1 + 1e-9:
             raise ValueError(f"the rates add up to {total:.3g}; one fault at most strikes a reply: 1 is the limit")
 
@@ -110,6 +117,11 @@ class Faults:
     def native_rates(self) -> dict[str, float]:
         """The rate of each kind that only native calls have, if it has one."""
         return {kind: rate for kind in NATIVE_ONLY if (rate := getattr(self, kind))}
+
+    @property
+    def plan_rates(self) -> dict[str, float]:
+        """The rate of each kind that only plans have, if it has one."""
+        return {kind: rate for kind in PLAN_ONLY if (rate := getattr(self, kind))}
 
     @property
     def total(self) -> float:
@@ -134,6 +146,11 @@ class Faults:
         fitting = {kind: rate for kind, rate in blocks[block].items() if fits(kind)} if block is not None else {}
         which = drawn(list(fitting.values()), chance("which") * sum(fitting.values()))
         return None if which is None else list(fitting)[which]
+
+    def struck_plan(self, chance: Callable[[str], float]) -> str | None:
+        """Say which fault strikes a plan, if any."""
+        which = drawn([*self.plan_rates.values()], chance("plan"))
+        return None if which is None else [*self.plan_rates][which]
 
 
 NO_FAULTS = Faults()

@@ -8,6 +8,7 @@ import re
 from . import memory
 from .arithmetic import in_head, is_easy
 from .choosing import next_call, ranked
+from .coding import sum_in_code, was_run
 from .needs import Fact, Formula, Name, Need, Pick, Weather, names_in
 from .notes import Value
 from .outcomes import Lost, Mind, Outcome, Want
@@ -90,13 +91,15 @@ def _sum(mind: Mind, asked: str, need: Need, carried: bool) -> Outcome:
 
     `carried` says that its numbers come from observations, which an acting-only prompt cannot carry into an action.
     """
-    earlier = result_of(asked, mind.reading.steps)
+    program = sum_in_code(asked, mind.reading)
+    earlier = result_of(program.arguments[0][1] if program else asked, mind.reading.steps)
     if earlier:
         return Value(earlier, (), number_in(earlier))
     easy = is_easy(asked) or re.fullmatch(r"[\d.]+", asked)
     if not easy and not (carried and mind.acts_only):
         ways = dict.fromkeys([asked, re.sub(r"sqrt\((.+?)\)", r"\1 ** 0.5", asked)])
-        call = next_call("sum", list(ways), asked, mind.reading)
+        call = (None if was_run(program, mind.reading) else program) if program else next_call(
+            "sum", list(ways), asked, mind.reading)
         if call:
             return Want(call, "sum", asked, need)
     number = in_head(asked)

@@ -19,8 +19,8 @@ class Want:
     """Something to ask a tool for: the call, and what it is for."""
 
     call: Call
-    kind: str  # search, weather, sum or errand
-    subject: str
+    kind: str  # search, weather, sum, errand or code
+    subject: str  # what it is about; of code the thought that goes with it
     need: Need
 
 

@@ -4,10 +4,11 @@ The server keeps nothing between requests. Everything is read again, each time, 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .actions import parse_action, parse_arguments
+from .assigned import Entry, assignment_in
 from .notes import Note, note
 from .offered import Tool, tools_in
 from .results import as_text, calls_of
@@ -54,10 +55,23 @@ class Reading:
     instructions: str = ""
     said: tuple[str, ...] = ()  # what the user said without a label
     given: tuple[Note, ...] = ()  # texts to read from that the prompt itself holds; `passages` finds them
+    is_task: bool = False  # the question is one task of a plan; `assigned` reads it
+    results: tuple[Entry, ...] = ()  # of earlier tasks, which this one was given
 
 
 def read(messages: list[dict], seed: int, offered: tuple[Tool, ...] = ()) -> Reading:
     """Read a request's messages. Tools that the request itself offers are called natively, whatever the format says."""
+    reading = _read(messages, seed, offered)
+    task = assignment_in(reading.question)
+    if task is None:
+        return reading
+    known = tuple(note(entry.text, is_thought=True) for entry in task.results)
+    return replace(reading, question=task.instruction, notes=(*known, *reading.notes), said=(),
+                   is_task=True, results=task.results)
+
+
+def _read(messages: list[dict], seed: int, offered: tuple[Tool, ...]) -> Reading:
+    """Read a request's messages; the question is all that the user asked."""
     instructions, lines = _split_messages(messages)
     _, notes = _steps(lines)  # what was found for an earlier question is still known
     told = {"instructions": instructions, "said": tuple(text for label, text in lines if label == "user")}

@@ -77,7 +77,8 @@ def worded(move: Move, reading: Reading) -> str:
     if not reading.has_format:
         return move.answer or move.thought
     lines = [f"Thought: {_one_line(move.thought)}"] if reading.writes_thoughts else []
-    last = _action(move.call, reading.action_style) if move.call else f"Final Answer: {_one_line(move.answer)}"
+    is_code = move.want is not None and move.want.kind == "code"
+    last = _action(move.call, reading.action_style, is_code) if move.call else f"Final Answer: {_one_line(move.answer)}"
     return "\n".join([*lines, last])
 
 
@@ -86,9 +87,10 @@ def _one_line(text: str) -> str:
     return _LABELS.sub(r"\1", re.sub(r"\s+", " ", text)).strip()
 
 
-def _action(call: Call, style: str) -> str:
-    """Write an action as a call, as JSON, or with a separate input line."""
-    arguments = {key: _one_line(value) if isinstance(value, str) else value for key, value in call.arguments}
+def _action(call: Call, style: str, is_code: bool = False) -> str:
+    """Write an action as a call, as JSON, or with a separate input line. Code keeps its lines, which JSON escapes."""
+    arguments = {key: _one_line(value) if isinstance(value, str) and not is_code else value
+                 for key, value in call.arguments}
     if style == "json":
         return "Action: " + json.dumps({"name": call.tool, "arguments": arguments}, ensure_ascii=False)
     if style == "input":

@@ -15,6 +15,8 @@ from .checks import check
 from .faults import NO_FAULTS, Faults
 from .judging import verdict
 from .native_faults import meant, struck_message
+from .plan_faults import planned
+from .plan_requests import planning_in
 from .reading import Reading, read, text_of
 from .replying import write
 from .slips import faulty_reply
@@ -119,7 +121,8 @@ def complete(body: dict, raw: bytes, settings: Settings) -> dict:
 
 def _in_text(body: dict, reading: Reading, limit: int, settings: Settings) -> tuple[dict, str]:
     """Reply in text, in whatever format the prompt asks for; give the message and the finish reason."""
-    said = verdict(body["messages"])
+    planning = planning_in(body["messages"])
+    said = planned(settings.faults, planning, body["messages"], reading.seed) if planning else verdict(body["messages"])
     if said is None:
         said = faulty_reply(settings.faults, reading, body["messages"])
     text, reason = cut(write(reading) if said is None else [said], _stop_words(body), limit)

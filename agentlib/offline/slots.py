@@ -57,7 +57,7 @@ def fill_from(tool: Tool, text: str) -> list[Filled]:
 def _several(tool: Tool, text: str) -> tuple[str, tuple[str, ...]]:
     """Give the one parameter for which the text has several ids or a list of names, and these."""
     with_ids = [part for part in required(tool) if _is_id(part)]
-    with_names = [part for part in required(tool) if _is_named(part)]
+    with_names = [part for part in required(tool) if is_named(part)]
     if len(with_ids) == 1 and len(found := _ids(with_ids[0], text)) > 1:
         return with_ids[0].name, found
     listed = _SEVERAL.search(text)
@@ -98,7 +98,7 @@ def _texts(part: Parameter, tool: Tool, text: str) -> Iterator[str]:
         yield from (*quoted(text), *(found[1] for found in [_SAYS.search(text)] if found))
     elif own & _TEXTS:
         yield from (*quoted(text), *_after_colon(text), *_key(part, tool, text))
-    elif _is_named(part):
+    elif is_named(part):
         yield from _names(part, text)
     else:
         yield from (*quoted(text), *_key(part, tool, text))
@@ -128,10 +128,10 @@ def takes_shaped(part: Parameter, text: str) -> bool:
     own = set(stems(part.name))
     is_date, is_text = own & _DATES, own & (_TEXTS | _SAID)
     return bool((is_date and dates(text)) or (_TIME in own and times(text)) or (_FILE in own and files(text))
-                or (is_text and quoted(text)) or (_is_named(part) and names(text)))
+                or (is_text and quoted(text)) or (is_named(part) and names(text)))
 
 
-def _is_named(part: Parameter) -> bool:
+def is_named(part: Parameter) -> bool:
     """Say whether a parameter takes the name of a person or a place."""
     return part.kind in ("string", "any") and not part.choices and not _is_id(part) and bool(
         {*stems(part.name), part.name.lower()} & (_NAMED | {"to", "from"}) - _TEXTS)

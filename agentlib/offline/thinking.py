@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 
 from .choosing import next_call
+from .combining import of_results
 from .errands import errand_of, rejection, settle_errand
 from .facts import settle_fact
 from .finding import best_sentence
@@ -46,9 +47,10 @@ def think(reading: Reading) -> Conclusion:
     refused = rejection(reading)
     if refused:
         return Conclusion(Exact(refused), Mind(reading, settle), Value(refused))
-    errand = errand_of(reading)
-    reading = reading if errand else with_texts(reading)
-    whole = errand or task_of(Mind(reading, settle)) or understand(reading.question, reading.earlier)
+    made = of_results(reading) if reading.is_task else None
+    errand = None if made else errand_of(reading)
+    reading = reading if made or errand else with_texts(reading)
+    whole = made or errand or task_of(Mind(reading, settle)) or understand(reading.question, reading.earlier)
     looks = []
     for way in whole.ways if isinstance(whole, Either) else (whole,):
         mind = Mind(reading, settle)

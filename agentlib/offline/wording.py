@@ -7,7 +7,7 @@ import re
 
 from .finding import best_sentence, joined
 from .measures import label
-from .needs import Both, Claim, Errand, Exact, Fact, Formula, Name, Need, Pick, Talk, Weather
+from .needs import Both, Claim, Either, Errand, Exact, Fact, Formula, Name, Need, Pick, Talk, Weather
 from .notes import Value
 from .outcomes import Found, Lost, Mind, Want
 from .passages import only_texts, otherwise
@@ -59,6 +59,8 @@ def thought_of(conclusion: Conclusion, wants: tuple[Want, ...] = ()) -> str:
 def _plan(mind: Mind, want: Want, whole: Need) -> str:
     """Word what the model does next, and why."""
     reading, what = mind.reading, described(want.need, want.subject)
+    if want.kind == "code":
+        return want.subject
     if isinstance(want.need, Errand):
         return choose(reading.seed, f"errand{len(reading.steps)}", _ERRAND).format(tool=want.call.tool)
     again = not _new(mind) and what.lower() in _said_before(mind)
@@ -82,6 +84,8 @@ def answer_of(conclusion: Conclusion) -> str:
     if isinstance(need, Exact) or (isinstance(result, Value) and (
             isinstance(need, Errand) or _IN_ONE_WORD.search(mind.reading.instructions))):
         return result.text
+    if isinstance(result, Value) and mind.reading.is_task and (told := _task_result(need, result, mind)):
+        return told
     if isinstance(result, Lost) and only_texts(mind.reading.instructions):
         return otherwise(mind.reading.instructions) or f"The text does not give {result.what or 'an answer'}."
     if isinstance(result, Lost) and result.said:
@@ -92,6 +96,14 @@ def answer_of(conclusion: Conclusion) -> str:
     if mind.reading.tools and any(found.from_memory for found in mind.trail):
         text += " I say this from memory: I have no tool to check it."
     return text
+
+
+def _task_result(need: Need, result: Value, mind: Mind) -> str:
+    """Word the result of a task: whoever reads it has not seen how it came about, so each fact on the way is told."""
+    if isinstance(need, Formula) or (isinstance(need, Both) and all(isinstance(part, Formula) for part in need.parts)):
+        return sentence(result.text)
+    told = isinstance(need, Fact | Both | Either) and not any(found.from_memory for found in mind.trail)
+    return " ".join(sentence(fact_text(found)) for found in mind.trail) if told else ""
 
 
 def lost_text(mind: Mind, lost: Lost) -> str:
@@ -116,6 +128,8 @@ def fact_text(found: Found) -> str:
             return f"the {what if what in ('temperature', 'wind', 'humidity') else 'weather'} in {subject} is {value}"
         case Name():
             return f"{subject} is {value}"
+        case Fact(relation="country") if value == subject:
+            return f"the country is {with_the(value)}"
         case Fact(relation="author", asked=asked) if asked not in ("", "author", "writer"):
             return f"the {asked} of {subject} is {value}"
         case Fact(relation) if relation in BY_NAME:
