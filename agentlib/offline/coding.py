@@ -1,8 +1,9 @@
-"""Code for a tool that runs Python: sums, and questions about a table in a file (tables: which; programs: the code).
+"""Code for a tool that runs Python: for sums, and for questions about a table in a file.
 
-The results are read in their order, so that each request comes to the same point again. An error is an observation: a
-column that is not there sends the model to the header once, and then on with the name that is the same but for case.
-Any other error ends it, and the answer says which. What the code printed is the answer as it stands.
+`table_questions` reads what is asked of the table, `programs` writes the code. The results are read in their order, so
+that each request comes to the same point again. An error is an observation: a column that is not there sends the model
+to the header once, and then on with the name that is the same but for case. Any other error ends it, and the answer
+says which. What the code printed is the answer as it stands.
 
 A sum is printed only where the tool's description speaks of printing, else the model gives the bare expression, as a
 person does at the prompt, and finds that nothing was printed.
@@ -10,7 +11,8 @@ person does at the prompt, and finds that nothing was printed.
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from .choosing import Call, ranked, usable
 from .needs import Errand
@@ -18,10 +20,11 @@ from .notes import Value
 from .offered import Parameter, Tool
 from .outcomes import Lost, Outcome, Want
 from .programs import look_at_header, program_for
-from .reading import Reading, Step
+from .reading import Reading
 from .results import as_text
 from .signatures import required
-from .tables import FILE, Job, job_in, renamed
+from .table_questions import FILE, jobs_in
+from .tables import Job, missing, renamed
 
 _CODE = re.compile(r"code|source|source_code|program|script|python|python_code|snippet", re.I)
 _SAYS_CODE = re.compile(r"\b(?:code|program|script|source|python)\b", re.I)
@@ -29,6 +32,7 @@ _PYTHON = re.compile(r"(?<![a-z])python(?![a-z])", re.I)
 _RUNS = re.compile(r"(?<![a-z])(?:run|runs|execute|executes|exec|evaluate|interpreter)(?![a-z]).{0,40}?"
                    r"(?<![a-z])(?:code|program|programs|script|scripts)(?![a-z])|\bcode[ _]interpreter\b", re.I | re.S)
 _OTHER = re.compile(r"\b(?:javascript|typescript|sql|bash|shell|ruby|java|rust|php|perl|lua|matlab)\b|\bC\+\+", re.I)
+_SAYS_TABLE = re.compile(r"\b(?:columns?|rows?|plot)\b", re.I)
 _PRINTS = re.compile(r"\bprint", re.I)
 
 _ERROR = re.compile(r"\s*error\b", re.I)
@@ -43,6 +47,14 @@ _TRIES = 2  # so many times a call is made again that did not come to run
 _WORDS = {"sum": "the sum of", "mean": "the mean of", "median": "the median of", "largest": "the largest value of",
           "smallest": "the smallest value of", "deviation": "the standard deviation of",
           "distinct": "the different values of", "count": "the number of rows"}
+
+
+@dataclass(frozen=True)
+class _Program:
+    """Code to run, and the thought that goes with it."""
+
+    code: str
+    thought: str
 
 
 def code_tool(tools: Iterable[Tool]) -> Tool | None:
@@ -87,7 +99,7 @@ def was_run(call: Call, reading: Reading) -> bool:
     """Say whether a call came to run before, or failed too often."""
     code = _squashed(str(call.arguments[0][1]))
     same = [step for step in reading.steps if step.tool == call.tool and _squashed(step.asked) == code]
-    return any(_ran(step) for step in same) or len(same) > _TRIES
+    return any(_ran(as_text(step.observation)) for step in same) or len(same) > _TRIES
 
 
 def _squashed(text: str) -> str:
@@ -100,38 +112,51 @@ def _squashed(text: str) -> str:
 def errand_in_code(reading: Reading) -> Errand | None:
     """Give the errand of a question about a table, if there is a tool that runs code."""
     tool = code_tool(usable(reading))
-    return Errand(reading.question, (tool.name,)) if tool and _job(reading) else None
+    return Errand(reading.question, (tool.name,)) if tool and _jobs(reading) else None
 
 
-def _job(reading: Reading) -> Job | None:
-    """Read what is asked of a table. A file that was named before is still spoken of."""
-    before = [found["name"] for asked, _ in reading.earlier for found in FILE.finditer(asked)]
-    return job_in(reading.question, before[-1] if before else "")
+def _jobs(reading: Reading) -> tuple[Job, ...]:
+    """Read what is asked of a table. A file that was named before, or in the goal of a plan, is still spoken of."""
+    if FILE.search(reading.question) or not _SAYS_TABLE.search(reading.question):
+        return jobs_in(reading.question)
+    before = [found["name"] for text in (*reading.said, *(asked for asked, _ in reading.earlier))
+              for found in FILE.finditer(text)]
+    return jobs_in(reading.question, before[-1] if before else "")
 
 
 def settle_in_code(need: Errand, reading: Reading) -> Outcome | None:
-    """Settle a question about a table: write the program, or read what came of it; None if it is no such question."""
+    """Settle a question about a table, one thing after the other; None if it is no such question."""
     tool = code_tool(usable(reading))
-    job = _job(reading) if tool and need.tools == (tool.name,) else None
-    if job is None:
-        return None
-    looks, header, failed = False, (), 0
-    for step in (each for each in reading.steps if each.tool == tool.name):
-        seen = as_text(step.observation)
+    jobs = _jobs(reading) if tool and need.tools == (tool.name,) else ()
+    results = iter([as_text(step.observation) for step in reading.steps if step.tool == tool.name] if jobs else ())
+    told = []
+    for job in jobs:
+        outcome = _settle(job, results)
+        if isinstance(outcome, Lost):
+            return Lost(outcome.what, " ".join([*told, outcome.said]))
+        if isinstance(outcome, _Program):
+            call = Call(tool.name, ((_code_part(tool).name, outcome.code),))
+            return Want(call, "code", outcome.thought, need)
+        told.append(outcome.text)
+    return Value(" ".join(told)) if told else None
+
+
+def _settle(job: Job, results: Iterator[str]) -> "Value | Lost | _Program":
+    """Read the results of a job up to the one that settles it, or give the program to run next."""
+    looks, header, not_run = False, (), 0
+    for seen in results:
         if not _failed(seen):
             if not looks:
                 return _told(job, seen)
             header, looks = _names(seen), False
-            fitting, missing = renamed(job, header)
-            if fitting is None:
-                return Lost("the answer", f"There is no column {missing!r} in {job.file}. {_columns(header)}")
-            job = fitting
+            if unknown := missing(job, header):
+                return Lost("the answer", f"There is no column {unknown[0]!r} in {job.file}. {_columns(header)}")
+            job = renamed(job, header)
         elif _NO_COLUMN.search(seen) and not (looks or header):
             looks = True
-        elif _ran(step) or (failed := failed + 1) > _TRIES:
+        elif _ran(seen) or (not_run := not_run + 1) > _TRIES:
             return _lost(job, seen)
-    code = look_at_header(job) if looks else program_for(job)
-    return Want(Call(tool.name, ((_code_part(tool).name, code),)), "code", _thought(job, looks, header), need)
+    return _Program(look_at_header(job) if looks else program_for(job), _thought(job, looks, header))
 
 
 def _failed(seen: str) -> bool:
@@ -139,9 +164,8 @@ def _failed(seen: str) -> bool:
     return bool(_ERROR.match(seen) or _TRACEBACK.search(seen))
 
 
-def _ran(step: Step) -> bool:
+def _ran(seen: str) -> bool:
     """Say whether code came to run, well or not: it was not the call that failed, or something that passes."""
-    seen = as_text(step.observation)
     return not _failed(seen) or bool(_TRACEBACK.search(seen) or _LAST_LINE.search(seen) or not _NOT_RUN.search(seen))
 
 
@@ -195,7 +219,7 @@ def _thought(job: Job, looks: bool, header: tuple[str, ...]) -> str:
     if looks:
         return f"The code found no such column. I look which columns {job.file} has."
     if header:
-        return f"The header of {job.file} says how the columns are called. I try again with {' and '.join(job.columns)}."
+        return f"The header says how the columns are called. I try again with {' and '.join(job.named)}."
     if job.kind == "header":
         return f"I look which columns {job.file} has."
     names = " and ".join(job.columns)

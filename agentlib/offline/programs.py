@@ -6,12 +6,11 @@ Numbers are read as float: the header does not say which columns hold whole ones
 import json
 import re
 
-from .tables import Condition, Job
+from .tables import ROW, Condition, Job
 
 _BEST = {"largest": "max", "smallest": "min"}
 _STATISTICS = {"mean": "mean", "median": "median", "deviation": "stdev"}
 _SAID = {"count": "rows", "distinct": "different values", "deviation": "standard deviation"}
-_DATED = re.compile(r"date|day|month|year|time|when", re.I)  # an axis for which the order of the rows will do
 
 
 def look_at_header(job: Job) -> str:
@@ -52,7 +51,7 @@ def _rows(job: Job) -> list[str]:
     lines = [f"with open({text(job.file)}, newline=\"\") as file:", "    rows = list(csv.DictReader(file))"]
     if job.where:
         lines.append(f"rows = [row for row in rows if {_holds(job.where)}]")
-    return [*lines, "rows.reverse()"] if job.reverse else lines
+    return [*lines, "rows.reverse()"] if job.is_reversed else lines
 
 
 def _holds(where: Condition) -> str:
@@ -94,7 +93,7 @@ def _row(job: Job) -> list[str]:
     """Print of the row with the largest or smallest value what is asked for."""
     column = job.columns[0]
     best = f"best = {_BEST[job.measures[0]]}(rows, key=lambda row: {_number(column)})"
-    if job.key == "row":
+    if job.key == ROW:
         return [best, 'print(", ".join(f"{name}: {value}" for name, value in best.items()))']
     return [best, f"print(best[{text(job.key)}])"]
 
@@ -123,5 +122,5 @@ def _drawn(job: Job, column: str, several: bool) -> str:
 
 
 def _has_axis(job: Job) -> bool:
-    """Say whether the column to draw against is written out. Rows of dates come one after the other as they are."""
-    return bool(job.key) and (job.kind == "bars" or not _DATED.search(job.key)) and job.kind != "histogram"
+    """Say whether there is a column to draw against; a histogram has none."""
+    return bool(job.key) and job.kind != "histogram"
