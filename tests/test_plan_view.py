@@ -196,6 +196,24 @@ def test_a_graph_stands_within_its_picture():
     assert all(0 <= x <= width - 156 and 0 <= y <= height - 46 for x, y in corners)
 
 
+def large(count):
+    """A run of a plan of so many tasks, each after one of those before it."""
+    return shown(PlanView, plan(*(task(f"t{i}", "look", *[f"t{i // 3}"] * (i > 2)) for i in range(count))), "ok")
+
+
+def test_of_a_very_large_plan_each_step_draws_a_part():
+    view = large(200)
+    sizes = [len(graph) for graph in graphs(view)]
+    assert sizes[0] == 200
+    assert max(sizes[1:]) < 20
+    assert "Plan 1: 1 of 200 tasks are done, 4 running; the picture shows what this step was about" in html_of(view)
+    assert "todo: t0, t1, t2, " in str(view)
+    assert "and 140 more" in str(view)
+    small = len(html_of(large(100)))
+    print(f"100 tasks: {small:,} characters; 200 tasks: {len(html_of(view)):,}")
+    assert len(html_of(view)) < 2.5 * small
+
+
 def test_both_forms_are_the_same_every_time():
     code = """if True:
         import sys, test_plan_view as t

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from unicodedata import east_asian_width
@@ -16,6 +16,7 @@ from .plans import plan_number, tasks_of
 WIDE, HIGH = 156, 46  # of a task, in pixels
 ACROSS, DOWN = WIDE + 52, HIGH + 16  # from one to the next
 EDGE = 6  # free around all of them
+MANY = 60  # tasks; of more, each step draws a part, else the page would grow with the square of their number
 LONGEST = 17  # letters of a name that fit into a task
 SIGNS = {
     "done": "M1 6.5 4.5 10 11 2.5", "failed": "M2 2 10 10M10 2 2 10", "running": "M3 1.5v9L10.5 6z",
@@ -23,19 +24,37 @@ SIGNS = {
 }  # fmt: skip
 
 
-def graph_html(state: State, keys: Mapping[str, int]) -> str:
-    """Draw the plan of a state. `keys` number the tasks by their ids, for a script."""
+def graph_html(state: State, keys: Mapping[str, int], changed: Iterable[str]) -> str:
+    """Draw the plan of a state. `keys` number the tasks by their ids, for a script.
+
+    Of a plan with very many tasks, those are drawn that a step `changed`, with their neighbours, and those that run,
+    wait or have failed.
+    """
     tasks = tasks_of(state)
-    layout = _layout(tuple((task.id, task.depends_on) for task, _ in tasks))
+    if len(tasks) > MANY:
+        near = _near(state, set(changed))
+        tasks = tuple(pair for pair in tasks if pair[0].id in near)
+    if not tasks:
+        return '<div class="als-graph"></div>'
+    drawn = {task.id for task, _ in tasks}
+    layout = _layout(tuple((task.id, tuple(each for each in task.depends_on if each in drawn)) for task, _ in tasks))
     spots = [*layout.places.values(), *(place for line in layout.lines.values() for place in line)]
     top, bottom, right = min(y for _, y in spots), max(y for _, y in spots), max(x for x, _ in spots)
     width, height = right * ACROSS + WIDE + 2 * EDGE, (bottom - top) * DOWN + HIGH + 2 * EDGE
     done = {task.id for task, run in tasks if run.status == "done"}
     lines = "\n".join(_line(line, top, ends[0] in done) for ends, line in layout.lines.items())
-    nodes = "\n".join(_node(*pair, layout.places[pair[0].id], top, keys[pair[0].id]) for pair in tasks)
+    # A page that shows no pictures shows their texts: the commas, which no picture shows, keep them apart there.
+    nodes = ",\n".join(_node(*pair, layout.places[pair[0].id], top, keys[pair[0].id]) for pair in tasks)
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     name = f'role="img" aria-label="{escaped(caption(state))}"'
     return f'<div class="als-graph"><svg {size} {name}>\n{lines}\n{nodes}\n</svg></div>'
+
+
+def _near(state: State, changed: set[str]) -> set[str]:
+    tasks = tasks_of(state)
+    before = {each for task, _ in tasks if task.id in changed for each in task.depends_on}
+    after = {task.id for task, _ in tasks if changed.intersection(task.depends_on)}
+    return changed | before | after | {task.id for task, run in tasks if run.status in ("running", "waiting", "failed")}
 
 
 def caption(state: State) -> str:

@@ -2,7 +2,7 @@
 // last step that changed it, and is moved from there, not copied: what one opened in it stays open.
 function mountPlan(root) {
   const stage = root.querySelector(".als-stage");
-  const place = make("div", { className: "als-opened", role: "region", ariaLabel: "The task that is open", ariaLive: "polite" });
+  const place = make("div", { className: "als-opened", role: "region", ariaLabel: "The task that is open" });
   let step = null, chosen = "", panel = null, home = null;
 
   const nodes = () => [...step.querySelectorAll(".als-node")];

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from ..state import State
 from .as_html import counters_html, events_html, head_html, waits_html
 from .frames import Frame, frame
-from .graph_html import caption, graph_html
+from .graph_html import MANY, caption, graph_html
 from .message_html import escaped
 from .plans import moved, tasks_of
 from .task_html import task_html
@@ -42,7 +42,8 @@ def by_status(state: State) -> Iterator[tuple[str, str]]:
     for status in STATUSES:
         named = [f"{task.id}{_after(task, status)}" for task, run in tasks_of(state) if run.status == status]
         if named:
-            yield status, ", ".join(named)
+            more = [f"and {len(named) - MANY:,} more"] if len(named) > MANY else []
+            yield status, ", ".join([*named[:MANY], *more])
 
 
 def dropped(state: State) -> str:
@@ -60,5 +61,7 @@ def _graph(of: Frame, keys: dict[str, int]) -> str:
     texts = "".join(f"<div><b>{escaped(status)}:</b> {escaped(names)}</div>" for status, names in by_status(of.state))
     if names := dropped(of.state):
         texts += f'<div class="als-dropped"><b>dropped by a replan:</b> {escaped(names)}</div>'
-    title = f'<div class="als-section-title">{escaped(caption(of.state))}</div>'
-    return f'<div class="als-section">{title}{graph_html(of.state, keys)}<div class="als-states">{texts}</div></div>'
+    picture = graph_html(of.state, keys, {each.task.id for each in moved(of.before, of.state)})
+    part = "; the picture shows what this step was about" if len(of.state.runs) > MANY else ""
+    title = f'<div class="als-section-title">{escaped(caption(of.state))}{part}</div>'
+    return f'<div class="als-section">{title}{picture}<div class="als-states">{texts}</div></div>'
