@@ -206,7 +206,7 @@ def test_of_a_very_large_plan_each_step_draws_a_part():
     sizes = [len(graph) for graph in graphs(view)]
     assert sizes[0] == 200
     assert max(sizes[1:]) < 20
-    assert "Plan 1: 1 of 200 tasks are done, 4 running; the picture shows what this step was about" in html_of(view)
+    assert "Plan 1: 1 of 200 tasks are done, 2 running; the picture shows what this step was about" in html_of(view)
     assert "todo: t0, t1, t2, " in str(view)
     assert "and 140 more" in str(view)
     small = len(html_of(large(100)))

@@ -32,7 +32,7 @@ def plan_step(states: Sequence[State], number: int, first: int = 0) -> str:
 
 def task_keys(states: Sequence[State]) -> dict[str, int]:
     """Number the tasks of a run by their ids, in the order in which plans brought them."""
-    plans = {id(state.plan): state for state in states if tasks_of(state)}
+    plans = {id(state.plan): state for state in states if state.plan is not None}
     ids = (task.id for state in plans.values() for task in state.plan.tasks)
     return {name: number for number, name in enumerate(dict.fromkeys(ids))}
 
