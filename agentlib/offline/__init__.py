@@ -27,8 +27,9 @@ comes about, in the order in which the modules are best read:
     combining   what a task makes of results: a report, a difference, a sum, what comes up most often (figures: what one
                 result gives)
     plan_requests  the conversation with a planner. planning: a goal and the tools at hand -> tasks (goals: the parts of
-                a goal; verbal: needs in words); plan_revisions: another way for what failed; synthesis: the answer;
-                plan_faults: bad plans, when a lesson asks for them
+                a goal; clauses: what asks and what closes; things: the same of each; journeys; verbal: needs in words)
+    plan_revisions  another way for what failed. synthesis: the answer from the results. plan_faults: bad plans, when a
+                lesson asks for them
     faults      the mistakes that it makes when a lesson asks for them: rates and luck. slips: what it then says;
                 malformed: how a reply goes wrong in its form (malformation: what that is; parts: what it is made of).
                 native_faults and native_malformed: the same for native calls

@@ -11,10 +11,14 @@ from .relations import TABLE
 from .settling import country
 from .words import MEASURE, NUMBER, YEAR, clean_name, fold, number_in, plain
 
-_MORE = {"cheapest": False, "fewest": False, "least": False, "fastest": False, "quickest": False,
-         "dearest": True, "most": True, "more": True, "best": True, "slowest": True}
-_MONEY = re.compile(rf"(?P<unit>EUR|USD|GBP|CHF|€|£|\$) ?(?P<n>{NUMBER})|(?P<m>{NUMBER}) ?(?P<other>EUR|USD|euros?"
-                    r"|dollars?|€)", re.I)
+_MORE = {"cheapest": False, "cheaper": False, "fewest": False, "least": False, "less": False, "fastest": False,
+         "faster": False, "quickest": False, "quicker": False, "dearest": True, "most": True, "more": True,
+         "slowest": True, "slower": True}
+_AMOUNT = r"\d(?:[\d,]*\d)?(?:\.\d+)?"
+_MONEY = re.compile(rf"(?P<unit>EUR|USD|GBP|CHF|€|£|\$) ?(?P<n>{_AMOUNT})|(?<![\d:.])(?P<m>{_AMOUNT}) ?(?P<other>EUR"
+                    r"|USD|GBP|CHF|euros?|dollars?|€)", re.I)
+_TIME = re.compile(r"\b(?:(?P<h>\d+) ?h(?:ours?)?\b(?:,? (?:and )?(?P<m>\d+) ?min)?|(?P<only>\d+) ?min)")
+_SPEED = ("fastest", "quickest", "slowest", "faster", "quicker", "slower")
 _DEGREES = re.compile(r"(?P<n>[-−]?\d+(?:\.\d+)?) ?°C")
 _MEASURES = {"wind": r"([-−]?[\d.]+) ?km/h", "humidity": r"(\d[\d.]*) ?(?:%|percent)"}
 _KINDS = {"country": "place", "city": "place", "place": "place", "university": "university", "college": "university",
@@ -72,6 +76,9 @@ def figures_in(asked: str, result: Result) -> list[Figure]:
     if measure in _MEASURES:
         unit = "km/h" if measure == "wind" else "%"
         return [Figure(result.label, number_in(n), f"{{v}} {unit}") for n in re.findall(_MEASURES[measure], text)]
+    if degree and degree[0] in _SPEED:
+        times = [int(m["h"] or 0) * 60 + int(m["m"] or m["only"] or 0) for m in _TIME.finditer(text)]
+        return [Figure(result.label, float(minutes), "{v} min") for minutes in times[:1]]
     degrees = [Figure(result.label, number_in(m["n"]), "{v} °C") for m in _DEGREES.finditer(text)]
     if degrees:
         return degrees[:1]

@@ -7,51 +7,46 @@ take apart by itself (a comparison, a sum, a list) is left to it.
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 
-from .clues import dates
+from .clauses import clauses, closing_of, lowered, makes, speaks_of_all
 from .combining import is_combination
 from .comparisons import WORDS_OF_DEGREE, measured
 from .figures import degree_in
-from .listing import singular
-from .needs import Both, Either, Formula, Need, Pick, names_in
-from .phrases import WEATHER, relation_of
+from .journeys import choice_in, day_of, legs_of
+from .listing import OF_WORKS
+from .needs import Both, Either, Fact, Formula, Name, Need, Open, Pick, names_in
+from .phrases import relation_of
 from .questions import understand
+from .things import CLASSES, for_each, one_of
 from .verbal import question_for
-from .words import NAME, sentences, word_set
+from .words import NAME, sentences
 
-_OPENERS = word_set("compare for of about regarding study research consider take find get list look show give tell name"
-                    " who what which where when how in is are was were did does do say plan travel go from book between"
-                    " among the check and please i we write my our")
 _JOINT = r"(?:,? (?:and|or) |, )(?:(?:of|in|at|for|from|by) )?(?:the )?"
 _NAMES = re.compile(rf"(?<!\w){NAME}(?:{_JOINT}{NAME})+")
 _SPLIT = re.compile(rf"{_JOINT}(?={NAME})")
 _HEAD = re.compile(r"^(?:(?:please )?(?:compare|study|research|consider|take|look at)|for(?: each of)?|of(?: each of)?"
-                   r"|about|regarding)(?: the)?(?: (?:three|four|five|six|two|\d+))?(?: [a-z]+){0,2}? "
+                   r"|about|regarding)(?: the)?(?: [a-z]+){0,2}? "
                    r"\{x\}(?:\s*[:,–-]\s*(?P<rest>.+)| (?:by|and) (?P<more>.+))?$", re.I)
-_CLAUSES = re.compile(r"(?:;|,? and then|,? then|,? and(?: also)?|,)\s+"
-                      r"(?=(?:(?:in|at|on|from|by|to) (?:which|what|whom)|who"
-                      r"|what|when|where|which|how|write|say|tell|give|find|compare|name|summari[sz]e|list|rank|add"
-                      r"|work out|calculate|book|check|look|put)\b)", re.I)
-_MAKES = re.compile(r"(?:(?:please|then|finally|and|also|at the end),? )*(?:write|summari[sz]e|rank|conclude|compare"
-                    r"|put (?:it|them|all|the)|draw up|compile|make (?:a|an))\b", re.I)
 _COMPARE = re.compile(r"(?:please )?compare (?:the )?(?=.*\{x\})", re.I)
-_OF_THEM = re.compile(r"\b(?:(?:sum|mean|difference) (?:of|between|in)|totals?|average|most (?:often|common|frequent)"
-                      r"|comes up|of them|of these|of the (?:two|three|four|five)|which one|they|in all|altogether"
-                      r"|in total)\b", re.I)
+_OF_CLASS = re.compile(rf"(?:\b(?:the|these|those) )?(?:\b(?:two|three|four|five|six|\d+) )?\b{CLASSES}[,:]? \{{x\}},?")
+_AT_END = re.compile(rf"^(?:for (?:each|all) of (?:these|those|the following)(?: {CLASSES})?,? )?(.+?): \{{x\}}\W*$",
+                     re.I)
+_ABOUT = re.compile(r".*?\b(?:on|about|of) (?P<what>.*\{x\}.*)$")
 _WHOLE = re.compile(r",? (?:in total|altogether|in all|together|combined)\b", re.I)
-_LEGS = re.compile(rf"(?:^|\b)(?P<lead>.*?)\bfrom (?P<stops>{NAME}(?:(?:,| and)?(?: then)?(?: on)? (?:to|via|through)"
-                   rf" {NAME})+)", re.I)
-_DEEP = 9  # things that the same is asked of
+_OPERATION = re.compile(r"\b(?:the )?(?:sum|total|difference|average) (?:(?:of|in|between) )?(?:the )?")
+_PRONOUN = re.compile(r"\b(?:he|she|it|they)\b|\b(?P<of>his|her|its|their)\b|\b(?P<there>there)\b")
+_MOST = 9  # things that the same is asked of
 
 
 @dataclass(frozen=True)
 class Goal:
-    """The parts of a goal. Each of `asks` holds {x} for the things; `besides` are asked once; `legs` are journeys."""
+    """The parts of a goal. Each of `asks` holds {x} for the things; `besides` are asked once, in turn where each leans
+    on the one before; `legs` are those of a journey."""
 
     things: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     besides: tuple[str, ...] = ()
+    in_turn: bool = False
     legs: tuple[tuple[str, str], ...] = ()
     when: str = ""
     closing: str = ""
@@ -60,159 +55,130 @@ class Goal:
 def parts_of(text: str) -> Goal:
     """Take a goal apart. One that is a single question has one part: itself."""
     text = " ".join(text.split())
-    journey = _journey(text)
-    if journey:
-        return journey
-    listed = _NAMES.search(_lowered(text))
-    if listed:
-        goal = _of_each(text, listed.group(), tuple(dict.fromkeys(_SPLIT.split(listed.group()))))
-        if goal:
-            return goal
-    return _by_grammar(text) or _clause_by_clause(text) or Goal(besides=(text,))
-
-
-def _lowered(text: str) -> str:
-    """Write the first word of each sentence small where it is no name, so that it does not look like one."""
-    return re.sub(r"(?:^|(?<=[.:?!] ))([A-Z]\w*)", lambda m: m[0].lower() if m[0].lower() in _OPENERS else m[0], text)
-
-
-def clauses(text: str) -> list[str]:
-    return [part.strip(" ,?.!") for line in sentences(text) for part in _CLAUSES.split(line) if part.strip(" ,?.!")]
+    legs, behind = legs_of(text)
+    if legs:
+        return _journey(text, legs, behind)
+    return _of_each(text) or _by_grammar(text) or _clause_by_clause(text) or Goal(besides=(text,))
 
 
 # -- the same of each thing
 
 
-def _of_each(text: str, listed: str, things: tuple[str, ...]) -> Goal | None:
+def _of_each(text: str) -> Goal | None:
     """Take apart a goal that asks the same of several things."""
-    if not 2 <= len(things) <= _DEEP:
+    listed = _list_in(text)
+    things = tuple(dict.fromkeys(_SPLIT.split(listed)))
+    if not 2 <= len(things) <= _MOST or _is_title(listed, text):
         return None
     marked = re.sub(re.escape(listed), "{x}", text, count=1, flags=re.I)
-    marked = re.sub(re.escape(listed), "them", marked, flags=re.I)
+    marked = _OF_CLASS.sub("{x}", re.sub(re.escape(listed), "them", marked, flags=re.I))
+    marked = _AT_END.sub(r"\1", marked)
     asks: list[str] = []
     closing: list[str] = []
-    for clause in [part for line in sentences(marked) for part in _bodies(line, closing)]:
-        if _MAKES.match(clause) and "{x}" not in clause:
+    for clause in _bodies(marked, closing):
+        if makes(clause) and "{x}" not in clause:
             closing.append(clause)
-        elif _COMPARE.match(clause):
-            asks.append(_for_each(_COMPARE.sub("what is the ", clause), asks))
+        elif makes(clause):
+            asks.append(_ask_of_report(clause))
             closing.append(clause)
-        elif (_OF_THEM.search(clause) or degree_in(clause)) and is_combination(clause):
-            ask = _measure(clause, listed, things, text) if not asks or "{x}" in clause else ""
+        elif speaks_of_all(clause) or (degree_in(clause) and is_combination(clause)):
+            ask = _measure(clause, things, text) if not asks or "{x}" in clause else ""
             asks += [ask] if ask else []
             closing.append(clause)
         else:
-            asks.append(_for_each(clause, asks))
+            asks.append(for_each(clause, asks))
     asks = [ask for ask in dict.fromkeys(asks) if "{x}" in ask]
-    return Goal(things, tuple(asks), closing=_closing(closing).replace("{x}", listed)) if asks else None
+    return Goal(things, tuple(asks), closing=closing_of(closing).replace("{x}", listed)) if asks else None
 
 
-def _bodies(line: str, closing: list[str]) -> list[str]:
-    """Give the clauses of a sentence, without a head that only names the things; 'compare' is to be done at the end."""
-    head = _HEAD.match(line.strip(" ?.!"))
-    if head and not re.match(r"(?:please )?compare\b.*\{x\}$", line.strip(" ?.!"), re.I):
-        if re.match(r"(?:please )?compare", line, re.I):
+def _list_in(text: str) -> str:
+    """Give the first list of names in a text; of 'the CEOs of Intel and AMD' the companies."""
+    found = _NAMES.search(lowered(text))
+    listed = found[0] if found else ""
+    head = re.match(r"([\w ]+?) (?:of|at|in) (?:the )?(?=[A-Z])", listed)
+    is_noun = head and head[1].endswith("s") and relation_of(one_of(head[1]))
+    return listed[head.end():] if is_noun else listed
+
+
+def _is_title(listed: str, text: str) -> bool:
+    """Say whether the list is, or holds, the title of a work, as the grammar reads it: War and Peace is one book."""
+    facts = [fact for fact in _facts(understand(text)) if fact.relation in OF_WORKS and isinstance(fact.of, Name)]
+    return any(" and " in fact.of.text and fact.of.text in listed for fact in facts)
+
+
+def _facts(need: Need) -> list[Fact]:
+    parts = need.parts if isinstance(need, Both) else _ways(need)[:1]
+    return [part for part in parts if isinstance(part, Fact)]
+
+
+def _ways(need: Need) -> tuple[Need, ...]:
+    return need.ways if isinstance(need, Either) else (need,)
+
+
+def _bodies(marked: str, closing: list[str]) -> list[str]:
+    """Give the clauses of a goal, without a head that only names the things; 'compare' is to be done at the end."""
+    found: list[str] = []
+    for clause in clauses(marked):
+        head = _HEAD.match(clause)
+        if not head or (re.match(r"(?:please )?compare\b.*\{x\}$", clause, re.I) and clause.count(" ") > 1):
+            found.append(clause)
+            continue
+        if re.match(r"(?:please )?compare", clause, re.I):
             closing.append("compare them")
-        return clauses(head["rest"] or head["more"] or "")
-    return clauses(line)
+        found += clauses(head["rest"] or head["more"] or "")
+    return found
 
 
-def _measure(clause: str, listed: str, things: tuple[str, ...], text: str) -> str:
+def _ask_of_report(clause: str) -> str:
+    """Give the question behind a report or a comparison: 'a report on the CEOs of {x}' asks who the CEO of {x} is."""
+    compared = _COMPARE.match(clause)
+    about = _ABOUT.match(clause)
+    what = clause[compared.end():] if compared else about["what"] if about else ""
+    what = re.sub(r"^the ", "", what)
+    noun = re.match(r"(\w+) of \{x\}", what)
+    if noun and noun[1].endswith("s") and not relation_of(one_of(noun[1])):
+        return f"find the {what}"
+    known = relation_of(one_of(noun[1])) if noun else None
+    what = f"{one_of(noun[1])}{what[noun.end(1):]}" if noun else what
+    what = what if what.startswith("{x}") else f"the {what}"
+    return for_each(f"{'who' if known and known[1] == 'person' else 'what'} is {what}", []) if "{x}" in what else ""
+
+
+def _measure(clause: str, things: tuple[str, ...], text: str) -> str:
     """Give the question whose answers are to be compared or added up."""
     degree = degree_in(clause)
     if degree and degree[0] in WORDS_OF_DEGREE:
         question = question_for(measured(degree[0], (things[0], things[1]), text)[1][0])
         return question.strip("?").replace(things[0], "{x}") if question else ""
-    bare = _WHOLE.sub("", re.sub(r"\b(?:the )?(?:sum|total|difference|average) (?:(?:of|in|between) )?(?:the )?",
-                                 "the ", clause))
-    return _for_each(bare, []) if "{x}" in bare else ""
-
-
-def _for_each(clause: str, before: list[str]) -> str:
-    """Write a clause as a question about one thing, {x}."""
-    clause = re.sub(r"^(?:please |and |also |then )+", "", clause, flags=re.I)
-    if "{x}" in clause:
-        clause = singular(clause.replace("{x}", "A and B")).replace("A and B", "{x}")
-    known = [noun for ask in before for noun in re.findall(r"the ([\w ]+?) of \{x\}", ask)]
-    for noun in known:
-        clause = re.sub(rf"\b(?:each|the|every|that|this|their|its) {noun}s?\b(?! of)", f"the {noun} of {{x}}", clause)
-        clause = re.sub(r"\b(?:he|she)\b", f"the {noun} of {{x}}", clause)
-        clause = re.sub(r"\b(?:his|her)\b", f"the {noun} of {{x}}'s", clause)
-    for pattern, other in (
-        (r"\b(?:each|every)(?: one)? of (?:them|these)(?: [a-z]+)?\b", "{x}"),
-        (r"\b(?:of|for|in|at) (?:each|every)(?: (?:one|of them|[a-z]+))?$", lambda m: f"{m[0].split()[0]} {{x}}"),
-        (r"\b(?:their|its|his|her) (?:own )?([a-z]+)", lambda m: f"the {_one(m[1])} of {{x}}"),
-        (r"\b(?:each|every) (?:company|city|country|firm|person|customer|place|thing|one|order|town|university)\b",
-         "{x}"),
-        (r"\b(?:each|every one|they|it|them)\b", "{x}"),
-    ):
-        if "{x}" not in clause:
-            clause = re.sub(pattern, other, clause)
-    if "{x}" not in clause:
-        clause = _with_thing(clause)
-    return _in_singular(clause)
-
-
-def _one(noun: str) -> str:
-    return noun[:-1] if noun.endswith("s") and relation_of(noun[:-1]) else noun
-
-
-def _with_thing(clause: str) -> str:
-    """Say what a clause that leaves it out is about: 'who is the CEO' is who the CEO of {x} is."""
-    weather = re.search(rf"\b(?:{'|'.join(sorted(WEATHER, key=len, reverse=True))})\b", clause)
-    if weather:
-        return f"{clause} in {{x}}"
-    noun = next((m for m in re.finditer(r"\bthe ((?:[a-zA-Z]+ ){0,2}?[a-zA-Z]+)\b(?! of)", clause)
-                 if relation_of(m[1])), None)
-    return f"{clause[:noun.end()]} of {{x}}{clause[noun.end():]}" if noun else f"{clause} for {{x}}"
-
-
-def _in_singular(clause: str) -> str:
-    for many, one in (("are", "is"), ("were", "was"), ("do", "does"), ("have", "has")):
-        clause = re.sub(rf"\b{many} (?=(?:the [a-zA-Z ]+ of )?\{{x\}})", f"{one} ", clause)
-        clause = re.sub(rf"(?<=\{{x\}}) {many}\b", f" {one}", clause)
-    return clause
-
-
-def _closing(clauses: list[str]) -> str:
-    """Put into one sentence what is to be made of the results; a comparison that says more is no 'compare them'."""
-    told = [clause for clause in clauses if clause != "compare them"] or clauses
-    bare = [re.sub(r"^(?:and|then|finally|please),? ", "", each, flags=re.I) for each in told]
-    said = ", and ".join(dict.fromkeys(bare))
-    return said[:1].upper() + said[1:]
-
-
-# -- a journey
-
-
-def _journey(text: str) -> Goal | None:
-    """'From Hamburg to Munich and on to Rome' has two legs; what else the goal asks for comes besides."""
-    found = _LEGS.search(_lowered(text))
-    if not found or re.match(r"(?:convert|how many years)\b", text, re.I):
-        return None
-    stops = re.split(r"(?:,| and)?(?: then)?(?: on)? (?:to|via|through) ", found["stops"])
-    rest = [clause for clause in clauses(text[found.end():]) if len(clause.split()) > 2]
-    makes = [clause for clause in rest if _MAKES.match(clause) or is_combination(clause)]
-    day = next(iter(dates(text)), "")
-    others = tuple(each for each in rest if each not in makes and not (day and day in each and len(each.split()) < 4))
-    return Goal(besides=others, legs=tuple(pairwise(stops)), when=day, closing=_closing(makes))
+    bare = _WHOLE.sub("", _OPERATION.sub("the ", clause))
+    return for_each(bare, []) if "{x}" in bare else ""
 
 
 # -- other goals
 
 
+def _journey(text: str, legs: tuple[tuple[str, str], ...], behind: str) -> Goal:
+    """Put together a journey; what else the goal asks for comes besides, or closes it."""
+    rest = [clause for clause in clauses(behind) if len(clause.split()) > 2]
+    made = [clause for clause in rest if makes(clause) or is_combination(clause)]
+    choice = choice_in(text)
+    if choice and len(legs) == 1:
+        made = [f"find the {choice} way from {legs[0][0]} to {legs[0][1]}"]
+    others = tuple(each for each in rest if each not in made)
+    return Goal(besides=others, legs=legs, when=day_of(text), closing=closing_of(made))
+
+
 def _by_grammar(text: str) -> Goal | None:
     """Take apart what the grammar understands as several needs of their own."""
-    need = understand(text)
-    need = need.ways[0] if isinstance(need, Either) else need
-    parts = _parts(need)
-    asks = [question_for(part) for part in parts]
+    need = _ways(understand(text))[0] if len(sentences(text)) == 1 else Open(text)
+    asks = [question_for(part) for part in _parts(need)]
     if len(set(asks)) < 2 or not all(asks):
         return None
     return Goal(besides=tuple(asks), closing="" if isinstance(need, Both) else text.rstrip("?.! "))
 
 
 def _parts(need: Need) -> tuple[Need, ...]:
+    """Give the parts of a comparison, a sum or a list that are asked for by themselves."""
     match need:
         case Pick(measures=parts):
             return parts
@@ -224,9 +190,23 @@ def _parts(need: Need) -> tuple[Need, ...]:
 
 
 def _clause_by_clause(text: str) -> Goal | None:
-    """Take each clause as a part, where there are several that stand for themselves."""
+    """Take each clause as a part, where there are several that stand for themselves, or lean on the one before."""
     found = clauses(text)
-    makes = [each for each in found if _MAKES.match(each) or (_OF_THEM.search(each) and is_combination(each))]
-    asks = [clause for clause in found if clause not in makes]
-    alone = all(re.search(rf"(?<!^){NAME}", clause) for clause in asks)
-    return Goal(besides=tuple(asks), closing=_closing(makes)) if len(asks) > 1 and alone else None
+    made = [each for each in found if makes(each) or speaks_of_all(each)]
+    asks = [clause for clause in found if clause not in made]
+    leaning = [bool(_PRONOUN.search(clause)) for clause in asks]
+    alone = [bool(re.search(rf"(?<!^){NAME}", clause)) for clause in asks]
+    if len(asks) < 2 or (re.match(r"(?:who|what|when|where|which|how)\b", text, re.I) and any(leaning)):
+        return None
+    if all(alone):
+        return Goal(besides=tuple(asks), closing=closing_of(made))
+    spoken_of = re.search(rf"\bthe [a-zA-Z ]+? of {NAME}", asks[0])
+    if alone[0] and spoken_of and all(leaning[1:]):
+        bare = [re.sub(r"^(?:then|and|also),? ", "", clause, flags=re.I) for clause in asks]
+        named = [bare[0], *(_PRONOUN.sub(lambda m: _instead(m, spoken_of[0]), clause) for clause in bare[1:])]
+        return Goal(besides=tuple(named), in_turn=True, closing=closing_of(made))
+    return None
+
+
+def _instead(pronoun: re.Match, name: str) -> str:
+    return f"{name}'s" if pronoun["of"] else f"in {name}" if pronoun["there"] else name

@@ -13,7 +13,7 @@ from .phrases import relation_of
 _BETWEEN = re.compile(r",? and (?:(?:of|in|at|for|from) )?|, (?:(?:of|in|at|for|from) )?", re.I)
 _PLURAL = re.compile(r"(?:(?P<who>who|what|which) are )?(?P<the>the )?(?P<noun>[\w ]+?)s (?P<rest>(?:of|in) .+ and .+)",
                      re.I)
-_OF_WORKS = ("author", "published", "work_of", "about")
+OF_WORKS = ("author", "published", "work_of", "about")
 _MOST = 8
 
 
@@ -35,7 +35,7 @@ def of_each(need: Need | None) -> Need | None:
     parts = Both(tuple(_with_name(need, name) for name in names))
     if isinstance(need, Weather) or len(names) > 2:
         return parts
-    ways = (need, parts) if _innermost(need).relation in _OF_WORKS else (parts, need)
+    ways = (need, parts) if _innermost(need).relation in OF_WORKS else (parts, need)
     return Either(ways)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from .assigned import Entry
+from .clauses import clauses
 from .combining import FROM_RESULTS, NOT_KNOWN
-from .goals import clauses
 from .offered import Tool
 from .planning import Task, connections, sentence_of, with_tool
 from .questions import understand
@@ -67,6 +67,8 @@ def _other_tools(failure: Failure, tools: tuple[Tool, ...]) -> list[tuple[str, .
 
 def _was_changed(name: str, plans: tuple[tuple[Task, ...], ...]) -> bool:
     """Say whether a task is no longer the one that was planned first: words are changed once, then it is left out."""
+    if not plans:
+        return False
     first = next((plan for plan in plans if any(task.id == name for task in plan)), ())
     told = {task.instruction for plan in plans for task in plan if task.id == name}
     return len(told) > 1 or first not in plans[:1]
@@ -76,11 +78,14 @@ def _other_words(failure: Failure) -> Iterator[tuple[str, ...]]:
     """Give smaller tasks, other words, or the same again after what passes; each is one instruction, or several that
     follow each other."""
     text = failure.instruction.removeprefix(_AGAIN)
-    smaller = clauses(text) if FROM_RESULTS not in text else []
+    asked, closes, results = text.partition(FROM_RESULTS)
+    smaller = [] if closes else clauses(text)
     if len(smaller) > 1:
         yield tuple(sentence_of(part) for part in smaller)
-    for other in other_questions(understand(text)):
+    for other in [] if closes else other_questions(understand(text)):
         yield (other,)
+    if closes and not asked.startswith("List"):
+        yield (f"List the results. {FROM_RESULTS}{results}",)
     if _PASSES.search(failure.why):
         yield (f"{_AGAIN}{text}",)
 

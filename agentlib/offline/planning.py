@@ -13,6 +13,7 @@ from .choosing import ranked
 from .combining import FROM_RESULTS, NOT_KNOWN
 from .errands import errand_of
 from .goals import Goal, parts_of
+from .journeys import choice_in
 from .needs import Open
 from .offered import Tool
 from .questions import understand
@@ -40,7 +41,10 @@ class Task:
 def plan_for(goal: str, tools: tuple[Tool, ...]) -> list[Task]:
     """Make a plan."""
     parts = parts_of(goal)
-    tasks, left_out = [*_legs(parts, tools)], []
+    if any(_is_unclear(ask.replace("{x}", thing), tools) for ask in parts.asks for thing in parts.things[:1]):
+        parts = Goal(besides=(goal,))
+    tasks = _legs(parts, tools)
+    left_out = [] if tasks else [f"A way {_route(*leg, parts.when)}" for leg in parts.legs]
     for thing in parts.things:
         asks = [ask.replace("{x}", thing) for ask in parts.asks]
         kept = [ask for ask in asks if can_be_done(ask, tools)]
@@ -49,7 +53,8 @@ def plan_for(goal: str, tools: tuple[Tool, ...]) -> list[Task]:
             tasks.append(Task(_slug(thing, tasks), _together(kept), label=thing))
     for ask in parts.besides:
         if can_be_done(ask, tools):
-            tasks.append(Task(_slug(about(ask), tasks), sentence_of(ask), label=about(ask)))
+            after = (tasks[-1].id,) if parts.in_turn and tasks else ()
+            tasks.append(Task(_slug(about(ask), tasks), sentence_of(ask), after, about(ask)))
         else:
             left_out.append(ask)
     if not tasks or (len(tasks) == 1 and not parts.closing and not left_out):
@@ -81,6 +86,11 @@ def can_be_done(question: str, tools: tuple[Tool, ...]) -> bool:
     return kind not in ("search", "weather") or bool(ranked(kind, reading))
 
 
+def _is_unclear(question: str, tools: tuple[Tool, ...]) -> bool:
+    """Say whether a question is one that neither the grammar nor a tool is made for."""
+    return isinstance(understand(question), Open) and not errand_of(reading_of(question, tools))
+
+
 def reading_of(question: str, tools: tuple[Tool, ...]) -> Reading:
     """Give a request for one question, as an executor would read it."""
     return Reading(question=question, earlier=(), tools=tools, has_format=False, writes_thoughts=False,
@@ -99,12 +109,28 @@ def written(tasks: list[Task]) -> str:
 def _legs(goal: Goal, tools: tuple[Tool, ...]) -> list[Task]:
     """Give a task for each leg, with the tool that goes from one place to another and suits best."""
     tasks: list[Task] = []
+    if len(goal.legs) == 1 and choice_in(goal.closing):
+        return _all_ways(goal, tools)
     for start, end in goal.legs:
-        route = f"from {start} to {end}{f' on {goal.when}' if goal.when else ''}"
+        route = _route(start, end, goal.when)
         ways = connections(route, tools)
         if ways:
             tasks.append(Task(_slug(f"{start} {end}", tasks), with_tool(route, ways[0]), label=f"{start} to {end}"))
     return tasks
+
+
+def _all_ways(goal: Goal, tools: tuple[Tool, ...]) -> list[Task]:
+    """Give a task for each tool that goes from one place to another."""
+    tasks: list[Task] = []
+    route = _route(*goal.legs[0], goal.when)
+    for tool in connections(route, tools):
+        kind = re.sub(r"[_.-]", " ", tool.name).split(" ", 1)[-1]
+        tasks.append(Task(_slug(kind, tasks), with_tool(route, tool), label=kind))
+    return tasks
+
+
+def _route(start: str, end: str, when: str) -> str:
+    return f"from {start} to {end}{f' on {when}' if when else ''}"
 
 
 def connections(route: str, tools: tuple[Tool, ...]) -> list[Tool]:
