@@ -13,14 +13,14 @@
 # %% [markdown]
 # # 06 · Plan and execute
 #
-# **The question.** A ReAct agent decides one step at a time, and carries all that it has seen along. What changes when a
-# plan is made first, and each part of it is done by somebody who sees only that part?
+# **The question.** A ReAct agent decides one step at a time, and carries all that it has seen along. What changes
+# when a plan is made first, and each part of it is done by somebody who sees only that part?
 #
 # **You will build** a plan that is carried out line by line, then a graph with a scheduler of thirty lines. You will
-# draw it against its critical path, catch a plan that goes round in a circle, let a task fail in the middle, and measure
-# when a plan is not worth its price.
+# draw it against its critical path, catch a plan that goes round in a circle, let a task fail in the middle, and
+# measure when a plan is not worth its price.
 #
-# **Time:** about an hour. **You need:** lessons 02 and 04.
+# **Time:** about an hour. **You need:** lessons 02, 03b and 04.
 
 # %% [markdown]
 # ```mermaid
@@ -36,9 +36,9 @@
 #     S --> A([answer])
 # ```
 #
-# Planning first is Plan-and-Solve (Wang et al. 2023, [arXiv:2305.04091](https://arxiv.org/abs/2305.04091)); results that
-# later tasks refer to are ReWOO's (Xu et al. 2023, [arXiv:2305.18323](https://arxiv.org/abs/2305.18323)); tasks that run
-# side by side as soon as they can, LLMCompiler's (Kim et al. 2023,
+# Planning first is Plan-and-Solve (Wang et al. 2023, [arXiv:2305.04091](https://arxiv.org/abs/2305.04091)); results
+# that later tasks refer to are ReWOO's (Xu et al. 2023, [arXiv:2305.18323](https://arxiv.org/abs/2305.18323)); tasks
+# that run side by side as soon as they can, LLMCompiler's (Kim et al. 2023,
 # [arXiv:2312.04511](https://arxiv.org/abs/2312.04511)).
 
 # %%
@@ -96,7 +96,9 @@ print(detours.usage.calls, "model calls ·", f"{detours.usage.prompt_tokens:,}",
 # %%
 from agentlib.plots import context_sizes
 
-context_sizes({"straight": straight, "with detours": detours})
+figure = context_sizes({"straight": straight, "with detours": detours})
+figure.axes[0].set(title="A detour stays in every later request", xticks=range(0, 21, 5))
+figure
 
 # %%
 first, last = sizes(straight)[0], sizes(straight)[-1]
@@ -109,8 +111,8 @@ assert last > 3 * first and more_tokens > more_calls
 # %% [markdown]
 # A detour is paid for more than once: it stays in the conversation, and every later call is sent it again.
 #
-# *Measured on the offline model, with faults at a rate that we set. It shows the mechanism, not how often real models go
-# astray.*
+# *Measured on the offline model, with faults at a rate that we set. It shows the mechanism, not how often real models
+# go astray.*
 
 # %% [markdown]
 # ## 2 · A plan, line by line
@@ -328,8 +330,8 @@ print(waves[-1].result, "· after", waves[-1].ended, "seconds")
 #
 # <details><summary>Answer</summary>
 #
-# It begins after four seconds, when the slowest name of the wave (NVIDIA's) is there. It could begin after one. A wave
-# is a promise that nobody asked for: everybody waits for everybody.
+# It begins after four seconds, when the slowest name of the wave (NVIDIA's) is there. It could begin after one. In a
+# wave, everybody waits for everybody.
 # </details>
 #
 # The better version looks again each time that *one* task ends. This is the whole scheduler:
@@ -390,13 +392,14 @@ print("the same results:", {d.name: d.result for d in threaded} == {d.name: d.re
 # %%
 serial = list(run_graph(GRAPH, do, SimulatedExecutor(SECONDS), limit=1))
 SCHEDULES = {"one after the other": serial, "in waves": waves, "as soon as possible": soon}
-NAMES = list(GRAPH)[::-1]
+NAMES, COLORS = list(GRAPH)[::-1], {True: "#d98c3f", False: "#2f5d8a"}
 figure, sides = plt.subplots(1, 3, figsize=(11, 3.4), sharey=True, width_ratios=[21, 12, 12], facecolor="white")
 for axes, (title, schedule) in zip(sides, SCHEDULES.items(), strict=True):
     for done in schedule:
         chain = done.name in ("NVIDIA CEO", "NVIDIA year", "first")
-        axes.barh(NAMES.index(done.name), done.ended - done.began, left=done.began, color="#d98c3f" if chain else "#2f5d8a")
-    axes.set(title=f"{title}: {schedule[-1].ended:.0f} s", xlabel="seconds")
+        axes.barh(NAMES.index(done.name), done.ended - done.began, left=done.began, color=COLORS[chain])
+    axes.set(title=f"{title}: {schedule[-1].ended:.0f} s", xlabel="seconds", xticks=range(0, len(SECONDS) * 2, 3))
+    axes.set(xlim=(0, schedule[-1].ended + 0.5))
     axes.spines[["top", "right"]].set_visible(False)
 sides[0].set_yticks(range(len(NAMES)), NAMES)
 figure.tight_layout()
@@ -432,9 +435,9 @@ figure, axes = plt.subplots(figsize=(7, 3.2), facecolor="white")
 axes.plot(LIMITS, takes, color="#2f5d8a", marker="o")
 axes.plot(LIMITS, bound, color="#9aa3b2", linestyle="--")
 axes.text(1.25, takes[0] - 0.5, "our scheduler", color="#2f5d8a", va="center")
-axes.text(8.1, length, "critical path", color="#6b7484", va="bottom", ha="right")
-axes.set(title="More workers help until the critical path is reached", xlabel="tasks at once, at most", ylabel="seconds")
-axes.set(ylim=(0, 23))
+axes.text(8, length - 1, "critical path", color="#6b7484", va="center", ha="right")
+axes.set(title="More workers help until the critical path is reached", xlabel="tasks at once, at most")
+axes.set(ylabel="seconds", ylim=(0, 23))
 axes.spines[["top", "right"]].set_visible(False)
 figure.tight_layout()
 
@@ -493,10 +496,13 @@ agent = PlanExecute(faulty(seed=1, cyclic_plan=1.0), worker, pool=SimulatedExecu
 mended = agent.run(GOAL)
 print(mended.messages[3].content.partition(". Give")[0], "\n")
 print(mended.status, "·", mended.answer)
+stubborn = PlanExecute(faulty(seed=1, cyclic_plan=1.0, recovery=0.0), worker).run(GOAL)
+print(stubborn.status, "·", stubborn.reason, "after", stubborn.usage.calls, "model calls")
 
 # %% [markdown]
-# The error, and the format once more, went back as a message, and the second plan was sound. After three useless plans in
-# a row the run stops. Whatever else a plan can have against it is checked at the same place, before anything runs:
+# The error, and the format once more, went back as a message, and the second plan was sound. A planner
+# that never listens is stopped after three useless plans. Other faults of a plan are found at the same place, before
+# anything runs:
 
 # %%
 from agentlib import PlanError, Task
@@ -544,8 +550,8 @@ for each in state.spent:
 # Planner and executor need not be the same model, so the costs are kept apart. The *synthesizer* is new. It makes the
 # answer from all results and the goal.
 #
-# > **Try it.** Step through the run. Which tasks run at the same time? Open a task: it has a trajectory of its own, like
-# > those of lesson 02.
+# > **Try it.** Step through the run. Which tasks run at the same time? Open a task: it has a trajectory of its own,
+# > like those of lesson 02.
 
 # %%
 from agentlib import PlanView
@@ -590,8 +596,8 @@ for task, run in naive.tasks:
 print("\nanswer:", naive.answer)
 
 # %% [markdown]
-# *Done.* The worker gave an answer, as it was asked to, and its answer is an apology. The sum adds up two legs of three.
-# The note at its end is the model's good will; nothing in our program has noticed.
+# *Done.* The worker gave an answer, as it was asked to, and its answer is an apology. The sum adds up
+# two legs of three. The note at its end is the model's good will; nothing in our program has noticed.
 #
 # So a result has to be looked at. An *evaluator* is a function that says what is wrong with a result, or nothing:
 
@@ -624,7 +630,10 @@ print("\nanswer:", trip[-1].answer)
 
 # %% [markdown]
 # One was done again, in another way, and then the one that had waited for it. The two finished legs were kept. The plan
-# is revised at most `max_replans` times, two by default. Step through it:
+# is revised at most `max_replans` times, two by default.
+#
+# > **Try it.** Step to the leg that failed and open it: what did the worker see? Then edit the result of another leg,
+# > say to EUR 80, and run on from there. Which tasks are done again?
 
 # %%
 from agentlib import Stepper
@@ -634,20 +643,26 @@ Stepper(trip, agent)
 # %% [markdown]
 # ## 9 · A weak worker under a strong planner
 #
-# Whoever plans must see the whole. Whoever works sees one task. Do both need the same model? Our weak model has the
-# weakness of section 1, and room for 800 tokens in all. The strong one has neither.
-#
-# > **Predict.** The goal of section 1 again, in four casts. Which of them succeed?
+# Whoever plans must see the whole. Whoever works sees one task. Do both need the same model? Our weak model repeats
+# itself as in section 1, and it has room for 800 tokens in all. The strong one has ten times the room.
+
+# %%
+def weak(seed):
+    return LLM("offline", seed=seed, offline=app(Settings(context_window=800, faults=Faults(repeated_action=0.1))))
+
+
+lost = ReAct(weak(seed=0), tools=TOOLS, max_iterations=30).run(GOAL)
+print(lost.status, "·", lost.reason, "after", lost.usage.calls, "model calls")
+
+# %% [markdown]
+# > **Predict.** The same goal, done in four ways: by the weak model alone, by the strong one alone, with a strong
+# > planner and weak workers, and the other way round. Which of them succeed?
 
 # %%
 from agentlib.evaluate import evaluate
 
 
-def weak(seed):
-    return LLM("offline", seed=seed, offline=app(Settings(context_window=800, faults=Faults(repeated_action=0.1))))
-
-
-def cast(planner, worker):
+def team(planner, worker):
     return lambda seed: PlanExecute(planner(seed), ReAct(worker(seed), tools=TOOLS), pool=SimulatedExecutor())
 
 
@@ -659,37 +674,38 @@ def intel_is_first(state):
     return (state.answer or "").startswith(("Lip-Bu Tan", "CEO of Intel (1959)"))
 
 
-CASTS = {
+TEAMS = {
     "weak, alone": lambda seed: ReAct(weak(seed), tools=TOOLS, max_iterations=30),
     "strong, alone": lambda seed: ReAct(strong(seed), tools=TOOLS, max_iterations=30),
-    "strong plans, weak works": cast(strong, weak),
-    "weak plans, strong works": cast(weak, strong),
+    "strong plans, weak works": team(strong, weak),
+    "weak plans, strong works": team(weak, strong),
 }
-casts = evaluate([(GOAL, intel_is_first)], CASTS, seeds=range(20))
-casts
+teams = evaluate([(GOAL, intel_is_first)], TEAMS, seeds=range(20))
+teams
 
 # %% [markdown]
-# Alone, the weak model is lost: its window is full before the tenth look-up. In the small room of one task it works. The
-# other way round all tasks are done, and then the last call fails: who makes the answer is sent the plan and all results.
+# Alone, the weak model is lost: its window is full before the tenth look-up. In the small room of one
+# task it works. The other way round, 17 of 18 calls go well, and then the last one fails: it is sent the plan and all
+# results.
 #
 # And the price? Say that a token of the strong model costs ten times one of the weak model:
 
 # %%
-team = cast(strong, weak)(seed=0).run(GOAL)
-tokens = {each.role: each.usage.prompt_tokens + each.usage.completion_tokens for each in team.spent}
+mixed = team(strong, weak)(seed=0).run(GOAL)
+tokens = {each.role: each.usage.prompt_tokens + each.usage.completion_tokens for each in mixed.spent}
 alone = straight.usage.prompt_tokens + straight.usage.completion_tokens
 price = tokens["executor"] + 10 * (tokens["planner"] + tokens["synthesizer"])
 print(tokens)
-print(f"together {price:,}; the strong model alone {10 * alone:,}: {price / alone / 10:.0%}")
+print(f"together {price:,}; the strong model alone {10 * alone:,}: {100 * price / alone / 10:.0f} %")
 
-weak_alone, strong_alone, both, reverse = casts.rows
+weak_alone, strong_alone, both, reverse = teams.rows
 assert weak_alone.high < both.low and reverse.high < strong_alone.low and price < 4 * alone
 
 # %% [markdown]
-# *Measured on the offline model, with a window and a fault that we chose. It shows why a small room is enough for a task.
-# How well a real small model does its tasks is another question. That other models do the work is old: in HuggingGPT
-# (Shen et al. 2023, [arXiv:2303.17580](https://arxiv.org/abs/2303.17580)) a language model plans, and models for images
-# or speech carry out.*
+# *Measured on the offline model, with a window and a fault that we chose. It shows why a small room is
+# enough for a task. How well a real small model does its tasks is another question. That other models do the work is
+# old: in HuggingGPT (Shen et al. 2023, [arXiv:2303.17580](https://arxiv.org/abs/2303.17580)) a language model plans,
+# and models for images or speech carry out.*
 #
 # ## 10 · When a plan is a waste
 #
@@ -713,22 +729,22 @@ def question(n):
 
 AGENTS = {
     "ReAct": lambda seed: ReAct(strong(seed), tools=TOOLS, max_iterations=30),
-    "plan": cast(strong, strong),
+    "plan": team(strong, strong),
     "calls": lambda seed: FunctionCalling(strong(seed), tools=TOOLS),
 }
 table = evaluate([(question(n), "1959") for n in range(1, 8)], AGENTS, seeds=[0])
 used = {name: [run for run in table.runs if run.condition == name] for name in AGENTS}
 for name, runs in used.items():
-    print(f"{name:6} calls:", *(f"{run.usage.calls:4}" for run in runs), "  tokens:", *(f"{run.tokens:6,}" for run in runs))
+    print(f"{name:6} model calls", *(f"{run.usage.calls:4}" for run in runs), end="   ")
+    print("tokens", *(f"{run.tokens:6,}" for run in runs))
 
 # %%
 LOOKUPS = range(2, 15, 2)
 figure, axes = plt.subplots(figsize=(7, 3.4), facecolor="white")
-NAMED = {"ReAct": ("#d98c3f", "o", "ReAct"), "plan": ("#2f5d8a", "s", "plan"), "calls": ("#6b7484", "^", "calls in one reply")}
-for name, (color, marker, label) in NAMED.items():
+for name, color, marker in [("ReAct", "#d98c3f", "o"), ("plan", "#2f5d8a", "s"), ("calls", "#6b7484", "^")]:
     row = [run.tokens for run in used[name]]
     axes.plot(LOOKUPS, row, color=color, marker=marker)
-    axes.text(14.3, row[-1], label, color=color, va="center")
+    axes.text(14.4, row[-1], {"calls": "FunctionCalling"}.get(name, name), color=color, va="center")
 axes.set(title="A plan pays late, and not where one reply can ask for all", xlabel="look-ups", ylabel="tokens")
 axes.set(xlim=(1.5, 18), ylim=(0, None), xticks=list(LOOKUPS))
 axes.spines[["top", "right"]].set_visible(False)
@@ -736,19 +752,20 @@ figure.tight_layout()
 
 # %%
 assert all(run.success for run in table.runs)
-cheaper = [n for n, alone, parts in zip(LOOKUPS, used["ReAct"], used["plan"], strict=True) if parts.tokens < alone.tokens]
+pairs = zip(LOOKUPS, used["ReAct"], used["plan"], strict=True)
+cheaper = [n for n, alone, parts in pairs if parts.tokens < alone.tokens]
 assert cheaper == [10, 12, 14]
 assert all(used["calls"][n].tokens < used[name][n].tokens for name in ("ReAct", "plan") for n in range(1, 7))
 short = used["plan"][0].tokens / used["ReAct"][0].tokens
 print(f"the plan is cheaper than ReAct from {cheaper[0]} look-ups on; for 2 it costs {short:.1f} times as much")
 
 # %% [markdown]
-# For a short task a plan is a waste. And from four look-ups on, lesson 04's agent needs the fewest tokens of all: the
-# look-ups are alike, so it asks for all names in one reply, and for all years in the next. A plan is for what one reply
-# cannot ask for: parts that are long themselves, that fail and are done again, that another model does, or that a person
-# wants to see before they begin.
+# For a short task a plan is a waste. And from four look-ups on, lesson 04's agent needs the fewest
+# tokens of all: the look-ups are alike, so it asks for all names in one reply, and for all years in the next. A plan
+# is for what one reply cannot ask for: parts that are long themselves, that fail and are done again, that another
+# model does, or that a person wants to see before they begin.
 #
-# *Measured on the offline model: it shows how the costs grow, not where the lines cross for yours.*
+# *Measured on the offline model, without faults: it shows how the costs grow, not where the lines cross for yours.*
 #
 # ## 11 · The hardened version
 #
@@ -763,11 +780,11 @@ print(inspect.getsource(Crew.fill))
 print(inspect.getsource(Crew.release))
 
 # %% [markdown]
-# The lines are ours. What is different: each change gives a new state.
+# You know these lines. What is new: each change gives a new state.
 #
 # | what happens | our scheduler | `PlanExecute` |
 # |---|---|---|
-# | a task raises | all ends, and what was done is lost | the task has failed; others go on |
+# | a task raises | the exception ends the run | the task has failed; others go on |
 # | a plan with a cycle | `CycleError` | goes back to the planner, a few times |
 # | a result holds `${id}` | `told` may fill it in again | each text is read once |
 # | the process dies | all is lost | a saved state goes on; nothing finished is repeated |
@@ -804,8 +821,8 @@ print("done after: ", *(event.task for event in whole.events[len(half.events) :]
 #
 # ## Try it yourself
 #
-# 1. Give `find_coach` a closed line, too. What does the second revision do, and what is `achieved` at the end?
+# 1. Give `find_coach` a closed line, too. What does the second revision leave out, and does the answer say so?
 # 2. Change `TIMES` so that another task is on the critical path. Does the order of the results change?
 # 3. Write a result that holds `${result}` and give it to `told`. Then give it to `agentlib.plan_execute.substitute`.
 # 4. Use `FunctionCalling` for the workers of section 10. Which line moves, and in which direction?
-# 5. `agent.fork(state, task="ceo-of-intel", result="…")` changes a result. Which tasks are done again?
+# 5. Fork the finished run: `agent.fork(whole, task="ceo-of-intel", result="…")`. Which tasks are done again?
