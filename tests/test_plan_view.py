@@ -281,6 +281,33 @@ def test_only_what_shows_a_plan_carries_its_script_and_style():
     assert "als-planned" not in html_of(Stepper(other.steps(GOAL), other))
 
 
+@st.composite
+def random_plans(draw, names="abcdef"):
+    """A plan whose tasks depend on earlier ones; some fail, some wait for a person."""
+    count = draw(st.integers(1, len(names)))
+    kinds = draw(st.lists(st.sampled_from(["look", "fail", "pay"]), min_size=count, max_size=count))
+    after = [draw(st.lists(st.sampled_from(names[:i]), unique=True, max_size=3)) if i else [] for i in range(count)]
+    return plan(*(task(name, f"{kinds[i]} {i}", *after[i]) for i, name in enumerate(names[:count])))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(random_plans(), min_size=1, max_size=3), st.booleans())
+def test_every_run_can_be_shown_and_its_tasks_are_where_the_state_says(plans, approved):
+    agent = planning(*plans, *["ok"] * 3)
+    states = [*agent.steps(GOAL)]
+    while states[-1].status is Status.WAITING:
+        states.append(agent.approve(states[-1]) if approved else agent.reject(states[-1], reason="no"))
+        states += [*agent.steps(states[-1])][1:]
+    view = PlanView(states, agent)
+    planned = [state for state in states if state.plan]
+    assert graphs(view) == [{task.id: str(run.status) for task, run in state.tasks} for state in planned]
+    Page(html_of(Stepper(states, agent)))
+    sent = [frame(states, number).asked for number in range(len(states))]
+    assert sum(map(bool, sent)) == sum(message.role == "assistant" for message in states[-1].messages)
+    assert all(frame(states, number).title != "The state changed." for number in range(len(states)))
+    assert str(view).count("\n-- Step ") == len(states)
+
+
 # -- the Stepper on a plan
 
 
@@ -359,6 +386,21 @@ def test_a_fork_shows_all_tasks_again_since_its_graph_opens_them_from_its_own_st
     html = as_html.page(view._runs, can_edit=True, shown=view._step_html)
     second = Page(html.split('<div class="als-run"')[2].join(['<div class="als-run"', ""])[: -len("</div>")])
     assert {a["data-task"] for a, _ in of_class(second, "als-task")} == {"0", "1", "2"}
+
+
+@pytest.mark.parametrize("kind", [PlanView, Stepper])
+def test_a_run_that_was_taken_up_later_is_shown_and_goes_on(kind):
+    agent = planning(CITIES, AGAIN, "Rome.", plan(task("lima", "look at Lima")), "Lima.")
+    done = agent.run(GOAL)
+    assert Page(html_of(kind([done], agent))).texts("span", "als-title") == ["The run as it was taken up here."]
+    fields = re.findall(r'data-edit="([^"]+)"', html_of(kind([done], agent)))
+    assert sorted(fields) == ["plan", "task:0", "task:1", "task:2"]  # of the last plan, not of what it replaced
+    view = kind.live(agent, agent.say(done, "And Lima?"))
+    assert 'data-edit="' not in html_of(view)  # there is no plan in this turn yet
+    for _ in range(3):
+        assert press(view) == ""
+    assert view.branches[0][-1].answer == "Lima."
+    assert "Plan 1: 1 of 1 tasks are done" in str(view) or kind is Stepper
 
 
 def test_a_call_within_a_task_is_decided_by_its_name():

@@ -28,16 +28,18 @@ def edits(of: Frame) -> dict[int, str]:
 
 
 def _edits_of_plan(of: Frame) -> dict[int, str]:
-    """A fork of a plan's run changes its last plan, or the result of a task, which is named by its place."""
-    found = {}
+    """A fork of a plan's run changes its last plan, or the result of a task, which is named by its place. Of a run that
+    was taken up later, older plans and results are events too: the last of each counts."""
+    plan = of.state.plan
+    last: dict[str, int] = {}
     for position, event in enumerate(of.events):
-        if is_plan(event):
-            found[position] = "plan"
-        elif is_result(event):
-            found[position] = f"task:{of.state.plan.index[event.task]}"
-        elif isinstance(event, Problem) and of.state.plan is None and of.reply:
-            found[position] = "plan"
-    return found
+        if is_plan(event) and plan is not None:
+            last["plan"] = position
+        elif is_result(event) and plan is not None and event.task in plan.index:
+            last[f"task:{plan.index[event.task]}"] = position
+        elif isinstance(event, Problem) and plan is None and of.reply:
+            last["plan"] = position
+    return {position: field for field, position in sorted(last.items(), key=lambda each: each[1])}
 
 
 def before_text(of: Frame, event: Event) -> str:
