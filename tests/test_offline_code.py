@@ -225,11 +225,34 @@ def test_a_tool_with_one_text_that_is_code_runs_code(tool):
 @pytest.mark.parametrize("tools", [
     [], [schema("country", "Look up a country by its code.", code={"type": "string"})],
     [schema("run_sql", "Run SQL code.", code={"type": "string"})],
+    [schema("lint", "Check Python code for errors.", code={"type": "string"})],
+    [schema("apply", "Runs a check on a discount code.", code={"type": "string"})],
     [schema("python", "Run Python code.", code={"type": "string"}, version={"type": "string"})],
 ])
 def test_without_such_a_tool_no_code_is_written(tools):
     choice = reply("What is the sum of the Volume column in shares.csv?", tools)
     assert "csv.DictReader" not in json.dumps(choice)
+
+
+@pytest.mark.parametrize("question", [
+    "What is the difference between the largest and the smallest Close in shares.csv?",
+    "How many rows of shares.csv have Close above 30 and Volume below 5?",
+    "What is the average Price per Customer in orders.csv?",
+    "What is the mean of the Close column in shares.csv for the first 10 rows?",
+    "Email the sum of the Price column in orders.csv to Ann.",
+])
+def test_for_what_the_rules_do_not_cover_no_code_is_written_that_leaves_it_out(question):
+    assert "csv.DictReader" not in json.dumps(reply(question, [PRINTS]))
+
+
+def test_where_nothing_stops_it_the_model_makes_up_what_the_code_prints():
+    prompt = ("Answer the question. You can use these tools:\n\n- python(code: string): Run Python code. Print what "
+              "you want to see.\n\nUse exactly this format:\n\nThought: why\nAction: tool(argument=\"value\")\n"
+              "Observation: result\nFinal Answer: answer")
+    asked = [{"role": "system", "content": prompt},
+             {"role": "user", "content": "Question: Plot the Close column of shares.csv."}]
+    text = reply(asked, [])["message"]["content"]
+    assert "Observation: saved close.png" in text and "Final Answer: The plot is in close.png." in text
 
 
 def test_a_task_of_a_plan_is_done_with_code(session):

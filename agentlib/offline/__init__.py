@@ -19,6 +19,8 @@ comes about, in the order in which the modules are best read:
                 fitness: by its words; senses: which words mean nearly the same), with which arguments (slots: what each
                 parameter looks for; signatures: the parameters; clues and units: what a text gives; gathering: what
                 other results give), and what to answer (retelling)
+    coding      code for a tool that runs Python: for sums and for tables in files (table_questions: what is asked;
+                tables: what can be; programs: the code), and what comes of it, tracebacks too
     wording     thoughts and answers in words, varied by the seed
     replying    the reply in the format asked for, and what it makes up when no stop word stops it
     calling     the reply with native calls, several at once, and what the request says about them

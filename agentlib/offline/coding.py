@@ -29,8 +29,10 @@ from .tables import Job, missing, renamed
 _CODE = re.compile(r"code|source|source_code|program|script|python|python_code|snippet", re.I)
 _SAYS_CODE = re.compile(r"\b(?:code|program|script|source|python)\b", re.I)
 _PYTHON = re.compile(r"(?<![a-z])python(?![a-z])", re.I)
-_RUNS = re.compile(r"(?<![a-z])(?:run|runs|execute|executes|exec|evaluate|interpreter)(?![a-z]).{0,40}?"
-                   r"(?<![a-z])(?:code|program|programs|script|scripts)(?![a-z])|\bcode[ _]interpreter\b", re.I | re.S)
+_RUN = r"(?<![a-z])(?:run|runs|running|execute|executes|exec|interpreter|interpret)(?![a-z])"
+_RUNS = re.compile(rf"{_RUN} (?:a |any |the |your |some )?(?:code|programs?|scripts?)(?![a-z])"
+                   r"|\bcode interpreter\b", re.I)
+_RUNS_PYTHON = re.compile(rf"{_RUN}|^python\b", re.I)
 _OTHER = re.compile(r"\b(?:javascript|typescript|sql|bash|shell|ruby|java|rust|php|perl|lua|matlab)\b|\bC\+\+", re.I)
 _SAYS_TABLE = re.compile(r"\b(?:columns?|rows?|plot)\b", re.I)
 _PRINTS = re.compile(r"\bprint", re.I)
@@ -70,7 +72,8 @@ def runs_code(tool: Tool) -> bool:
     about = f"{tool.name.replace('_', ' ')} {tool.description}"
     says = _CODE.fullmatch(part.name) or _SAYS_CODE.search(part.description)
     python = _PYTHON.search(f"{about} {part.name} {part.description}")
-    return bool(says and (python or (_RUNS.search(about) and not _OTHER.search(about))))
+    runs = (python and _RUNS_PYTHON.search(about)) or (_RUNS.search(about) and not _OTHER.search(about))
+    return bool(says and runs)
 
 
 def _code_part(tool: Tool) -> Parameter | None:

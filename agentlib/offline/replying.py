@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -57,6 +58,9 @@ def write(reading: Reading) -> Iterator[str]:
 
 def invented(want: Want) -> str:
     """Make up what a tool might say: from memory, true or not, else by a plausible guess."""
+    if want.kind == "code":  # what the code prints as it stands, else a number
+        said = re.search(r'\bprint\("([^"]*)"\)$', str(want.call.arguments[0][1]))
+        return said[1] if said else f"{zlib.crc32(want.subject.encode(errors='replace')) % 10000 / 10}"
     if want.kind == "sum":
         number = in_head(want.subject)
         return plain(number) if number is not None else "Error: cannot read the expression"

@@ -70,6 +70,11 @@ _ON_ROW = (
 )
 _PARTS = re.compile(r",? and (?:then )?(?=(?:plot|draw|make|count|sum|find|compute|calculate|what|how many)\b)"
                     r"|(?<=[.?!]) (?=[A-Z])", re.I)
+# What no rule covers: better no code than code that leaves it out.
+_BEYOND = re.compile(r"\b(?:differences?|squares?|squared|minus|plus|times|divided|ratio|percent(?:age)?|correlation"
+                     r"|per|(?:for|of|by|in) each|grouped|group|between|(?:first|last) \d+|e-?mail|send|delete|remove"
+                     r"|write)\b", re.I)
+_LEFT = re.compile(rf"\b(?:where|whose)\b|\b(?:have|has|having|with) [^.]*(?:{_ABOVE}|{_BELOW}) \S", re.I)
 _ITS_ROW = re.compile(r",? and (?:(?:(?:in|on) )?which row\b|(?:(?:give|show|name) )?(?:me )?(?:the|its) (?:whole )?"
                       r"row\b).*$", re.I)
 
@@ -92,6 +97,8 @@ def _job(question: str, file: str) -> Job | None:
     text = re.sub(r"\b(?:again|please)\b", "", _without_file(question))
     is_reversed = bool(_ORDER.search(text))
     text, where = _condition(_ORDER.sub("", text).strip(" ?!.,"))
+    if _BEYOND.search(text) or _LEFT.search(text):
+        return None
     job = _header(text) or _plot(text) or _row(text) or _measure(text, where)
     return replace(job, file=file, where=where, is_reversed=is_reversed) if job else None
 
@@ -110,6 +117,8 @@ def _condition(text: str) -> tuple[str, Condition | None]:
     for found in filter(None, _conditions(text)):
         said = found.groupdict().get("sign") or ""
         sign = ">" if re.fullmatch(_ABOVE, said, re.I) else "<" if re.fullmatch(_BELOW, said, re.I) else "=="
+        if re.search(r"\b(?:and|or)\b", found["value"]) and not _QUOTED.search(found["value"]):
+            continue  # two conditions, or something else that is asked
         where = Condition(found["column"].strip(), sign, found["value"].strip(" .?!\"'`“”"))
         if re.match(_EXTREME, where.column, re.I) or (sign != "==" and not where.is_number):
             continue  # 'Which Date has the highest Close of all?'
