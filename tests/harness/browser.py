@@ -117,7 +117,10 @@ def lab(browser, tmp_path_factory) -> Iterator[Lab]:
             yield Lab(f"http://127.0.0.1:{port}", project / "work", environ, browser)
         finally:
             server.terminate()
-            server.wait(20)
+            try:
+                server.wait(60)  # it ends the kernels of all tests first
+            except subprocess.TimeoutExpired:
+                server.kill()
 
 
 def own_folders(folder: Path) -> dict[str, str]:
