@@ -11,7 +11,7 @@ from collections import Counter
 
 from .arithmetic import in_head
 from .clues import names
-from .figures import Figure, Result, degree_in, figures_in, figures_of, names_in_result, values_in
+from .figures import Figure, Result, degree_in, figures_in, figures_of, names_in_result, values_in, with_cents
 from .finding import joined
 from .needs import Both, Exact, Formula, Need
 from .reading import Reading
@@ -80,7 +80,7 @@ def worked_out(need: Need) -> str:
     match need:
         case Formula(template, _, said):
             number = in_head(template)
-            return said.replace("{v}", plain(number)) if number is not None else ""
+            return with_cents(said.replace("{v}", plain(number))) if number is not None else ""
         case Both(parts):
             return "; ".join(map(worked_out, parts))
         case Exact(text):

@@ -17,6 +17,7 @@ _MORE = {"cheapest": False, "cheaper": False, "fewest": False, "least": False, "
 _AMOUNT = r"\d(?:[\d,]*\d)?(?:\.\d+)?"
 _MONEY = re.compile(rf"(?P<unit>EUR|USD|GBP|CHF|€|£|\$) ?(?P<n>{_AMOUNT})|(?<![\d:.])(?P<m>{_AMOUNT}) ?(?P<other>EUR"
                     r"|USD|GBP|CHF|euros?|dollars?|€)", re.I)
+_TENTHS = re.compile(r"(?:\b(?:EUR|USD|GBP|CHF) |[€£$] ?)\d[\d,]*\.\d(?!\d)|\b\d[\d,]*\.\d(?= (?:EUR|USD|GBP|CHF)\b)")
 _TIME = re.compile(r"\b(?:(?P<h>\d+) ?h(?:ours?)?\b(?:,? (?:and )?(?P<m>\d+) ?min)?|(?P<only>\d+) ?min)")
 _SPEED = ("fastest", "quickest", "slowest", "faster", "quicker", "slower")
 _DEGREES = re.compile(r"(?P<n>[-−]?\d+(?:\.\d+)?) ?°C")
@@ -44,7 +45,12 @@ class Figure:
     written: str
 
     def __str__(self) -> str:
-        return f"{self.label} ({self.written.replace('{v}', plain(self.value))})"
+        return f"{self.label} ({with_cents(self.written.replace('{v}', plain(self.value)))})"
+
+
+def with_cents(text: str) -> str:
+    """Write amounts of money as usual: EUR 297.4 is EUR 297.40."""
+    return _TENTHS.sub(r"\g<0>0", text)
 
 
 def degree_in(text: str) -> tuple[str, bool] | None:

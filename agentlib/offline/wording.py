@@ -5,6 +5,7 @@ A thought says what is known now and what comes next; an answer is worded after 
 
 import re
 
+from .figures import with_cents
 from .finding import best_sentence, joined
 from .measures import label
 from .needs import Both, Claim, Either, Errand, Exact, Fact, Formula, Name, Need, Pick, Talk, Weather
@@ -101,7 +102,7 @@ def answer_of(conclusion: Conclusion) -> str:
 def _task_result(need: Need, result: Value, mind: Mind) -> str:
     """Word the result of a task: whoever reads it has not seen how it came about, so each fact on the way is told."""
     if isinstance(need, Formula) or (isinstance(need, Both) and all(isinstance(part, Formula) for part in need.parts)):
-        return sentence(result.text)
+        return sentence(with_cents(result.text))
     told = isinstance(need, Fact | Both | Either) and not any(found.from_memory for found in mind.trail)
     return " ".join(sentence(fact_text(found)) for found in mind.trail) if told else ""
 
