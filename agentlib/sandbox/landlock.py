@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from . import probing, python_folders, unprivileged
 from .backends import Probe, StartError
@@ -69,7 +69,8 @@ def own_folder() -> Iterator[str]:
             unprivileged.give_to_nobody(folder)
         yield folder
     finally:
-        collecting.remove(folder)
+        with suppress(FileNotFoundError):  # the inside has done it already
+            collecting.remove(folder)
 
 
 def start(policy: Policy, modules: Sequence[str] = ()) -> Server:

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import os
 import selectors
+import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from . import forks
 
 FLOOD = 32  # a run that writes this many times its cap is killed
 
@@ -21,6 +25,7 @@ class CappedPipe:
         self.cap = cap
         self.kept = bytearray()
         self.seen = 0
+        forks.own(self)
 
     @property
     def cut(self) -> bool:
@@ -40,38 +45,51 @@ class CappedPipe:
             os.close(self.writing)
             self.writing = -1
 
+    def leave_to_parent(self) -> None:
+        """Close both ends, in a fork."""
+        self.handed_over()
+        if self.reading >= 0:
+            os.close(self.reading)
+            self.reading = -1
+
     def __enter__(self) -> CappedPipe:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.handed_over()
-        os.close(self.reading)
+        self.leave_to_parent()
 
 
 class HangUp:
-    """A pipe that carries nothing: the run's supervisor sees its end when the host gives up, or dies."""
+    """A connection that carries nothing: the run's supervisor sees its end when the host gives up, or dies."""
 
     def __init__(self) -> None:
-        self.theirs, self._ours = os.pipe()
+        self._theirs, self._ours = socket.socketpair()
+        forks.own(self)
+
+    @property
+    def theirs(self) -> int:
+        """The end that the supervisor watches."""
+        return self._theirs.fileno()
 
     def hang_up(self) -> None:
-        """Give up on the run. Doing so twice is fine."""
-        if self._ours >= 0:
-            os.close(self._ours)
-            self._ours = -1
+        """Give up on the run. Any thread may, and doing so twice is fine."""
+        with suppress(OSError):  # closed already
+            self._ours.shutdown(socket.SHUT_RDWR)
 
     def handed_over(self) -> None:
         """Close our copy of the end that the supervisor watches."""
-        if self.theirs >= 0:
-            os.close(self.theirs)
-            self.theirs = -1
+        self._theirs.close()
+
+    def leave_to_parent(self) -> None:
+        """Close both ends, in a fork."""
+        self._theirs.close()
+        self._ours.close()
 
     def __enter__(self) -> HangUp:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.handed_over()
-        self.hang_up()
+        self.leave_to_parent()
 
 
 def read_all(pipes: Mapping[str, CappedPipe], seconds: float, flooded: Callable[[str], None]) -> bool:

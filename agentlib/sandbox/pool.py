@@ -35,6 +35,9 @@ class Pool:
         self._lock = threading.Lock()
         self._closed = False
         self._server = self._started()
+        from . import forks  # which Windows has none of, and there this is not reached
+
+        forks.own(self)
 
     @property
     def name(self) -> str:
@@ -68,6 +71,10 @@ class Pool:
         with self._lock:
             self._closed = True
             self._server.close()
+
+    def leave_to_parent(self) -> None:
+        """Have a lock of its own, in a fork, which starts its own sandbox when it runs something."""
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Pool:
         return self

@@ -36,6 +36,11 @@ class Proxy:
         for each in self._listening.values():
             each.close()
 
+    def leave_to_parent(self) -> None:
+        """Close what a fork has inherited. The threads are the parent's, and so not there."""
+        for each in (*self._listening.values(), *self._open):
+            each.close()
+
     def _accept(self, name: str) -> None:
         while True:
             self._room.acquire()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 
-_SET_DUMPABLE, _DROP_FROM_BOUNDING_SET, _AMBIENT, _CLEAR_ALL = 4, 24, 47, 4
+_DIE_WITH_PARENT, _SET_DUMPABLE, _DROP_FROM_BOUNDING_SET, _AMBIENT, _CLEAR_ALL = 1, 4, 24, 47, 4
 _VERSION_3 = 0x20080522
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -22,6 +23,16 @@ def drop_all() -> None:
     header, nothing = (ctypes.c_uint32 * 2)(_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     if _libc.capset(header, nothing):
         raise OSError(ctypes.get_errno(), f"capabilities: {os.strerror(ctypes.get_errno())}")
+
+
+def die_with(parent: int) -> None:
+    """Have this process killed when its parent ends. A later change of user would undo it, giving up powers does not.
+
+    The kernel minds the parent's thread that forked it, so this is for parents that have one only.
+    """
+    _libc.prctl(_DIE_WITH_PARENT, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:  # it ended before
+        os._exit(1)
 
 
 def set_dumpable(dumpable: bool) -> None:

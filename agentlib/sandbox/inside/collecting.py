@@ -6,13 +6,16 @@ no step of the walk calls itself, however deep the folders are.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 
 DEEPEST = 60  # folders within folders
-LONGEST_PATH = 3000  # bytes of a folder's path, to which a name is added; the kernel takes 4096
+# Bytes that the names of files may take up in the report: all together, and for each file that there may be.
+ALL_NAMES, EACH_NAME = 1_000_000, 256
 LISTED = 20  # how many files that are left out are named
 
 
@@ -20,11 +23,15 @@ def collect(folder: str, most_files: int, most_bytes: int) -> tuple[dict[str, by
     """Give the files by path within the folder, and what was left out, in words."""
     files: dict[str, bytes] = {}
     left_out: list[str] = []
-    total = 0
+    total, named = 0, 0
     for path in walk(folder):
         name = os.path.relpath(path, folder)
+        named += len(json.dumps(name))
         if len(files) >= most_files:
             left_out.append(f"{name}: more than {most_files} files")
+            continue
+        if named > ALL_NAMES + EACH_NAME * most_files:
+            left_out.append(f"{name}: too many long names")
             continue
         content = read_regular(path, most_bytes - total)
         if isinstance(content, str):
@@ -102,51 +109,58 @@ def count(folder: str, most: int) -> tuple[int, int]:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder and all in it, by a loop: what is nested too deeply for a path is moved up first."""
-    found = [folder]
-    for current in found:  # which grows as folders are found
-        os.chmod(current, 0o700)
-        with os.scandir(current) as entries:
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    os.unlink(entry.path)
-                elif len(os.fsencode(entry.path)) < LONGEST_PATH:
-                    found.append(entry.path)
-    for current in reversed(found):
-        try:
-            os.rmdir(current)
-        except OSError:  # it holds a folder whose path is too long
-            _remove_by_levels(folder)
-            return
+    """Remove a folder and all in it, however deep it is: what lies deeper is moved up, and comes in its turn.
 
-
-def _remove_by_levels(folder: str) -> None:
-    """Remove a folder and all in it, however long the paths are, by moving each level up in its turn."""
-    other = tempfile.mkdtemp(prefix="agentlib-", dir=os.path.dirname(folder))
-    while _lift(folder, other):
-        folder, other = other, folder
+    Each step goes by an open folder and the name of an entry in it, and follows no link. So even a process that still
+    swaps folders for links meanwhile cannot have anything else removed.
+    """
+    mark = os.urandom(8).hex()
+    names = (f".{mark}-{number}" for number in itertools.count())
+    top = _open_folder(folder)
+    try:
+        while found := os.listdir(top):
+            for name in found:
+                _remove_or_move_up(top, name, names)
+    finally:
+        os.close(top)
     os.rmdir(folder)
-    os.rmdir(other)
 
 
-def _lift(folder: str, other: str) -> int:
-    """Empty a folder: remove its files, and move what is in its folders to another one. Give how many were moved."""
-    moved = 0
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
-            os.unlink(path)
-            continue
-        os.chmod(path, 0o700)
-        for inner in os.listdir(path):
-            _make_movable(os.path.join(path, inner))
-            os.rename(os.path.join(path, inner), os.path.join(other, str(moved)))
-            moved += 1
-        os.rmdir(path)
-    return moved
+def remove_if_possible(folder: str) -> None:
+    """Remove a folder as far as that is allowed."""
+    with contextlib.suppress(OSError):
+        remove(folder)
 
 
-def _make_movable(path: str) -> None:
-    """Give back to the owner the right to write a folder, without which it cannot be moved."""
-    if stat.S_ISDIR(os.lstat(path).st_mode):
-        os.chmod(path, 0o700)
+def _remove_or_move_up(top: int, name: str, names: Iterator[str]) -> None:
+    """Remove a file, or a folder and the files in it, after moving its folders up to the open folder `top`."""
+    if not _is_folder(name, top):
+        os.unlink(name, dir_fd=top)
+        return
+    opened = _open_folder(name, top)
+    try:
+        for inner in os.listdir(opened):
+            if _is_folder(inner, opened):
+                os.close(_open_folder(inner, opened))  # or, shut as it may be, it cannot be moved
+                os.rename(inner, next(names), src_dir_fd=opened, dst_dir_fd=top)
+            else:
+                os.unlink(inner, dir_fd=opened)
+    finally:
+        os.close(opened)
+    os.rmdir(name, dir_fd=top)
+
+
+def _is_folder(name: str, within: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=within, follow_symlinks=False).st_mode)
+
+
+def _open_folder(name: str, within: int | None = None) -> int:
+    """Open a folder, never by a link, after its owner was given back the rights that the code may have taken."""
+    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    found = os.open(name, os.O_PATH | flags, dir_fd=within)
+    try:
+        if os.fstat(found).st_mode & 0o700 != 0o700:
+            os.chmod(f"/proc/self/fd/{found}", 0o700)
+        return os.open(".", os.O_RDONLY | flags, dir_fd=found)
+    finally:
+        os.close(found)

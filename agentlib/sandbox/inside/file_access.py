@@ -38,13 +38,16 @@ def version() -> int:
     return max(0, _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_GET_VERSION)))
 
 
-def restrict(readable: list[str], writable: list[str]) -> None:
-    """Give up access to every file but these and what is in them. A path that does not exist is left out."""
+def restrict(readable: list[str], writable: list[str], *, network: bool = False) -> None:
+    """Give up access to every file but these and what is in them. A path that does not exist is left out.
+
+    With `network`, what a TCP socket may do is left to another layer.
+    """
     known = version()
     everything = (1 << 13) - 1
     for right, since in ((REFER, 2), (TRUNCATE, 3), (IOCTL_DEV, 5)):
         everything |= right if known >= since else 0
-    tcp = BIND_AND_CONNECT if known >= 4 else 0
+    tcp = BIND_AND_CONNECT if known >= 4 and not network else 0
     scoped = ABSTRACT_SOCKETS_AND_SIGNALS if known >= 6 else 0
     attributes = _Ruleset(everything, tcp, scoped)
     size = 8 if known < 4 else 16 if known < 6 else 24

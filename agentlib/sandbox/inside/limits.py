@@ -9,6 +9,7 @@ import resource
 MEGABYTE = 1_000_000
 THREADS = 64
 OPEN_FILES = 256
+NO_DUMP = 1
 STACK = 8 * 1024 * 1024
 
 
@@ -21,7 +22,9 @@ def process_limits(seconds: float, memory: int, disk: int, tasks: int) -> dict[i
         resource.RLIMIT_NPROC: tasks,
         resource.RLIMIT_NOFILE: OPEN_FILES,
         resource.RLIMIT_STACK: STACK,
-        resource.RLIMIT_CORE: 0,  # a crash leaves no dump of the memory
+        # No dump of the memory after a crash, and no program of the host started to take one: 0 would allow that
+        # where the kernel pipes dumps into a program, which runs as root; only 1 does not (do_coredump in the kernel).
+        resource.RLIMIT_CORE: NO_DUMP,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_SIGPENDING: 64,

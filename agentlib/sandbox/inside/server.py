@@ -7,6 +7,7 @@ and every run with it.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import io
@@ -16,7 +17,18 @@ import signal
 import socket
 import sys
 
-from . import file_access, metadata, network, packing, places, processes, supervisor, system_calls
+from . import (
+    capabilities,
+    collecting,
+    file_access,
+    metadata,
+    network,
+    packing,
+    places,
+    processes,
+    supervisor,
+    system_calls,
+)
 
 MOST_SETTINGS = 1 << 17  # bytes
 
@@ -26,6 +38,8 @@ def serve(connected: int) -> None:
     modules, network."""
     host = socket.socket(fileno=connected)
     known = json.loads(host.recv(MOST_SETTINGS))
+    if known["namespaces"]:  # bubblewrap's own process outside is the parent, which none has in here
+        capabilities.die_with(0)
     sys.path += known["packages"]  # behind the standard library
     known["search"] = list(sys.path)
     add_builtins_of_a_script()
@@ -36,13 +50,26 @@ def serve(connected: int) -> None:
     while True:
         message, files, _, _ = socket.recv_fds(host, 16, 5)
         if not message:
-            os._exit(0)
+            end(known["namespaces"])
         if os.fork() == 0:
             host.close()
             run_job(files, known)
             os._exit(0)
         for file in files:
             os.close(file)
+
+
+def end(namespaces: bool) -> None:
+    """Wait until all runs have ended, whose host has hung up on them, too; then end, and leave no folder behind.
+
+    With namespaces the kernel does all that.
+    """
+    with contextlib.suppress(OSError):  # the end of the children, who are buried already
+        if not namespaces:
+            os.waitpid(-1, 0)
+    if not namespaces:
+        collecting.remove_if_possible(os.environ["HOME"])
+    os._exit(0)
 
 
 def ready(host: socket.socket, places: list[str]) -> None:
@@ -101,7 +128,18 @@ def run_in_new_namespaces(job: supervisor.Job, pipes: supervisor.Pipes, readable
     places.leave_for_new_namespaces()
     if os.fork() == 0:
         places.mount_own_disk(job.box, job.disk, job.most_entries, readable, shared_memory=job.processes > 1)
-        supervisor.supervise(job, pipes, keep_in=lambda: None)
+        supervisor.supervise(job, pipes, keep_in=lambda: keep_reading(job, readable))
+
+
+def keep_reading(job: supervisor.Job, readable: list[str]) -> None:
+    """Let nothing be written to but what is the run's own, where the kernel has Landlock.
+
+    A folder that is mounted read-only still lets a program write into a named pipe in it. What is given from within
+    /tmp lies within what the run could write to there, so then only its other folder is left to write to.
+    """
+    own_tmp = [] if any(path.startswith("/tmp/") for path in readable) else ["/tmp"]
+    if file_access.version():
+        file_access.restrict(["/"], [job.box, *own_tmp, "/dev"], network=job.network)
 
 
 def run_with_landlock(job: supervisor.Job, pipes: supervisor.Pipes, readable: list[str]) -> None:
@@ -112,4 +150,6 @@ def run_with_landlock(job: supervisor.Job, pipes: supervisor.Pipes, readable: li
         metadata.ignore_changes_within(job.box)
 
     processes.adopt_orphans()
-    supervisor.supervise(job, pipes, keep_in)
+    told = supervisor.supervise(job, pipes, keep_in)
+    if not told:  # the host has ended, and will not do it
+        collecting.remove_if_possible(job.box)

@@ -62,16 +62,21 @@ class Pipes:
     host: int
 
 
-def supervise(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> None:
-    """Run a job to its end and report. `keep_in` closes the code's process in further, before the code starts."""
+def supervise(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> bool:
+    """Run a job to its end and report. `keep_in` closes the code's process in further, before the code starts.
+
+    Gives whether anybody was there to hear the report.
+    """
     for name in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(name, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     put_files(job)
     capabilities.set_dumpable(False)  # before the fork, so that there is no moment without
     told, tell = os.pipe()
+    supervisor = os.getpid()
     child = os.fork()
     if child == 0:
+        capabilities.die_with(supervisor)
         become_user_code(job, pipes, keep_in, tell)
     for pipe in (tell, pipes.stdout, pipes.stderr):
         os.close(pipe)
@@ -80,7 +85,7 @@ def supervise(job: Job, pipes: Pipes, keep_in: Callable[[], None]) -> None:
     status = processes.kill_all(child, job.namespaces)
     files, left_out = collecting.collect(job.folder, job.most_entries, job.disk * limits.MEGABYTE)
     header = {"failed": fault, "wait_status": status, "reason": reason, "left_out": left_out}
-    write_all(pipes.report, packing.pack(header, files))
+    return write_all(pipes.report, packing.pack(header, files))
 
 
 def wait_until_closed_in(told: int) -> str:
@@ -158,6 +163,7 @@ def start_fresh() -> None:
 def watch(job: Job, child: int, host: int) -> str:
     """Wait until the code has ended by itself, and give ''; else give why it has to be killed."""
     end = time.monotonic() + job.seconds
+    server = os.getppid()
     counted = not job.namespaces or job.processes > 1
     waiting = select.poll()
     waiting.register(handle := os.pidfd_open(child), select.POLLIN)
@@ -167,8 +173,8 @@ def watch(job: Job, child: int, host: int) -> str:
             ready = waiting.poll(1000 * (min(left, LOOK_EVERY) if counted else left))
             if any(each == handle for each, _ in ready):
                 return over_limit(job, child) if counted else ""
-            if ready:
-                return "given up"
+            if ready or os.getppid() != server:
+                return "the sandbox was ended"
             if counted and (fault := over_limit(job, child)):
                 return fault
         return "timeout"
@@ -200,11 +206,12 @@ def over_disk(job: Job, family: list[int]) -> str:
     return ""
 
 
-def write_all(pipe: int, data: bytes) -> None:
-    """Write to a pipe until all is written, or nobody reads it."""
+def write_all(pipe: int, data: bytes) -> bool:
+    """Write to a pipe until all is written, or nobody reads it. Give whether all was read or is there to be read."""
     view = memoryview(data)
     try:
         while view:
             view = view[os.write(pipe, view) :]
+        return True
     except BrokenPipeError:
-        return
+        return False

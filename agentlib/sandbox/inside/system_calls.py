@@ -21,8 +21,7 @@ ALLOWED = {
     "files": """
         open openat openat2 creat access faccessat faccessat2 stat lstat fstat newfstatat statx statfs fstatfs getcwd
         chdir fchdir rmdir rename renameat renameat2 unlink unlinkat symlink symlinkat readlink readlinkat
-        getdents getdents64 truncate ftruncate fallocate getxattr lgetxattr fgetxattr listxattr llistxattr
-        flistxattr""",
+        getdents getdents64 truncate ftruncate fallocate fgetxattr flistxattr""",
     "memory": """
         brk mmap munmap mprotect mremap madvise msync mincore mlock mlock2 munlock membarrier""",
     "time": """
@@ -40,13 +39,15 @@ ALLOWED = {
         sched_get_priority_min sched_rr_get_interval""",
     "asking about itself": """
         getpid getppid getpgid getpgrp getsid getuid geteuid getgid getegid getgroups getresuid getresgid capget
-        getrlimit setrlimit getrusage getpriority uname sysinfo getcpu getrandom""",
+        getrlimit getrusage getpriority uname sysinfo getcpu getrandom""",
     "ending and waiting for children": "exit exit_group wait4 waitid setsid setpgid",
     "pairs of connected sockets": """
         sendto recvfrom recvmsg shutdown getsockname getpeername getsockopt setsockopt""",
 }
-# Only with namespaces: changing who may do what with a file, which the landlock layer cannot limit to a folder; and
-# sending open files, which would then be held where the supervisor does not see and count them.
+# Only with namespaces: changing who may do what with a file, which the landlock layer cannot limit to a folder, nor
+# reading the notes that a file system keeps about it; and sending open files, which would then be held where the
+# supervisor does not see and count them.
+NOTES = "getxattr lgetxattr listxattr llistxattr"
 METADATA = "chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat"
 SENDING_FILES = "sendmsg"
 # Only with more than one process.
@@ -71,7 +72,11 @@ CLONE_THREAD, NEW_NAMESPACES = 0x10000, 0x7E020000
 ALL = 0xFFFFFFFF
 ONLY_THREADS: list[Case] = [[(0, NEW_NAMESPACES | CLONE_THREAD, CLONE_THREAD)]]
 NO_NAMESPACES: list[Case] = [[(0, NEW_NAMESPACES, 0)]]
-OWN_LIMITS: list[Case] = [[(0, ALL, 0)]]  # prlimit64 of process 0, which means itself
+# Of itself, which is process 0, and all but number 4: with its limit of dumps changed, a crash would start the host's
+# program that takes them.
+LIMITS = [number for number in range(16) if number != 4]
+OWN_LIMITS: list[Case] = [[(0, ALL, 0), (1, ALL, number)] for number in LIMITS]
+OLD_LIMITS: list[Case] = [[(0, ALL, number)] for number in LIMITS]
 CONNECTED_PAIRS: list[Case] = [[(0, ALL, 1), (1, 0xF, 1)]]  # AF_UNIX, SOCK_STREAM: other kinds can send to any address
 INTERNET_SOCKETS: list[Case] = [[(0, ALL, 2), (1, 0xF, 1)], [(0, ALL, 10), (1, 0xF, 1)]]  # AF_INET, AF_INET6; TCP
 # Not the commands that have a signal sent to another process when there is something to read.
@@ -81,7 +86,7 @@ OPEN_TO_OWNER: dict[str, list[Case]] = {  # folders that nobody could look into 
     "mkdir": [[(1, 0o700, 0o700)]],
     "mkdirat": [[(2, 0o700, 0o700)]],
 }
-HARMLESS_PRCTL: list[Case] = [[(0, ALL, option)] for option in (1, 2, 3, 15, 16, 21, 39, 0x53564D41)]  # names, asking
+HARMLESS_PRCTL: list[Case] = [[(0, ALL, option)] for option in (2, 3, 15, 16, 21, 39, 0x53564D41)]  # names, asking
 HARMLESS_IOCTL: list[Case] = [[(1, ALL, request)] for request in (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)]
 
 # The parts of the kernel's `struct seccomp_data`, and the instructions (linux/seccomp.h, linux/bpf_common.h).
@@ -114,6 +119,7 @@ def build_filter(machine: str, *, processes: int, network: bool, namespaces: boo
     allowed = " ".join(ALLOWED.values()).split()
     for calls, condition in (
         (METADATA, namespaces),
+        (NOTES, namespaces),
         (SENDING_FILES, namespaces),
         (PROCESSES, processes > 1),
         (LOCKS_OF_PROCESSES, processes > 1 and namespaces),
@@ -127,6 +133,9 @@ def build_filter(machine: str, *, processes: int, network: bool, namespaces: boo
         program += _when(numbers.get(name), [_do(RETURN, ALLOW)])
     for name, cases in limited.items():
         program += _when(numbers.get(name), _allow_only(cases))
+    for name in NOTES.split():
+        if name not in allowed:  # as on a file system that has none, or copying a file would fail
+            program += _when(numbers.get(name), [_do(RETURN, ERROR | errno.ENOTSUP)])
     for name in REFUSED.split():
         if name not in allowed and name not in limited:
             program += _when(numbers.get(name), [_do(RETURN, ERROR | errno.EPERM)])
@@ -142,6 +151,7 @@ def _limited(processes: int, network: bool, namespaces: bool, own_pid: int) -> d
         "socketpair": CONNECTED_PAIRS,
         **({"socket": INTERNET_SOCKETS} if network else {}),
         "prlimit64": OWN_LIMITS,
+        "setrlimit": OLD_LIMITS,
         "prctl": HARMLESS_PRCTL,
         "ioctl": HARMLESS_IOCTL,
         "fcntl": HARMLESS_FCNTL,
