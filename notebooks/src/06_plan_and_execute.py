@@ -542,9 +542,12 @@ for limit in (1, 2, 3, 8):
     print("at most", limit, "at once:", theirs[-1][3], "seconds, the same in both")
 
 # %%
+from agentlib.plots import gantt
+
 print(state.answer)
 for each in state.spent:
     print(f"{each.role:12} {each.usage.calls:2} calls, {each.usage.prompt_tokens:5,} tokens sent")
+gantt(state)
 
 # %% [markdown]
 # Planner and executor need not be the same model, so the costs are kept apart. The *synthesizer* is new. It makes the
