@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from .events import Decision, ToolCall
 from .exactly import exactly
-from .state import APPROVAL as REASON  # noqa: F401 - the name it has here for other modules
 from .state import State, Status
 from .tools import ArgumentsError, Outcome
 
