@@ -182,6 +182,7 @@ def context_sizes(runs: Mapping[str, State], count: Callable[[str], int] = len, 
         if sizes:
             axes.annotate(f" {name}", (len(sizes), sizes[-1]), va="center", color=style["color"], weight="bold")
     axes.set(xlabel="model call", ylabel=f"{unit} sent", ylim=(0, None))
+    axes.xaxis.get_major_locator().set_params(integer=True)  # there is no half a call
     axes.margins(x=0.12)
     axes.set_title(context_title(found, unit))
     return figure
