@@ -344,3 +344,9 @@ def test_what_failed_for_a_reason_that_passes_is_tried_again():
     assert state.run_of("lima").status is TaskStatus.DONE and state.replans == 1
     assert state.plan.tasks[state.plan.index["lima"]].instruction == "Try again: What is the temperature in Lima?"
     assert state.answer == "The difference is 21 °C: Cairo (30 °C) less Oslo (9 °C)."
+
+
+def test_how_much_more_one_is_than_another_is_a_difference():
+    agent = PlanExecute(LLM("offline"), FunctionCalling(LLM("offline"), [weather, calculator]))
+    answer = agent.run("How many degrees warmer is Cairo than Oslo?").answer
+    assert "21" in answer and "difference" in answer

@@ -25,7 +25,8 @@ _LINE = re.compile(r"^- (?P<label>[^\n:]+): (?P<text>.*?)(?=^- |^Not known: [^\n
 _MISSING = re.compile(r"^Not known: (?P<what>[^\n]+)\Z", re.M)
 _COMMON = re.compile(r"\bwhich (?P<noun>\w+)\b.*\bmost (?:often|common\w*|frequent\w*)|\bmost (?:common|frequent)"
                      r" (?P<other>\w+)|\bmost often\b", re.I)
-_DIFFERENCE = re.compile(r"\bdifferences? |\bhow far apart\b|\bby how m(?:uch|any)\b|\bapart\b", re.I)
+_DIFFERENCE = re.compile(r"\bdifferences? |\bhow far apart\b|\bby how m(?:uch|any)\b|\bapart\b"
+                         r"|\bhow m(?:uch|any)\b[^?.]*\bthan\b", re.I)
 _SUM = re.compile(r"\b(?:sum|totals?|altogether|in all|combined|together|add(?:ed)? up)\b", re.I)
 _MEAN = re.compile(r"\b(?:average|mean)\b", re.I)
 _EACH = re.compile(r"\beach\b|\bsums\b|\btotals\b", re.I)
