@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -272,3 +273,75 @@ def test_root_is_told_what_the_user_nobody_cannot_read(backend, tmp_path):
     secret.chmod(0o600)
     result = run("print()", policy=replace(PATIENT, read=(str(secret),)), backend=backend)
     assert result.status == "unavailable" and f"chmod -R o+rX {secret}" in result.reason
+
+
+# -- more that was found later
+
+
+def test_a_pipe_in_a_folder_that_may_be_read_takes_nothing(backend, tmp_path):
+    """A mount that is read-only does not keep a program from writing into a named pipe on it."""
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
+    for path in (tmp_path, folder):
+        path.chmod(0o777)
+    os.mkfifo(folder / "pipe")
+    (folder / "pipe").chmod(0o666)
+    reading = os.open(folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    code = f"""
+import os
+for mode in (os.O_WRONLY, os.O_RDWR):
+    try: print(os.write(os.open("{folder}/pipe", mode | os.O_NONBLOCK), b"leaked"))
+    except OSError as error: print(type(error).__name__)
+"""
+    try:
+        result = run(code, policy=replace(PATIENT, read=(str(folder),)), backend=backend)
+        assert result.stdout == "PermissionError\nPermissionError\n", result.stderr
+        assert os.read(reading, 100) == b""
+    finally:
+        os.close(reading)
+
+
+def test_a_program_may_write_to_tmp_where_it_has_one_of_its_own(bubblewrap):
+    code = (
+        "open('/tmp/plot.txt', 'w').write('x'); open('/dev/null', 'w').write('x'); print(open('/tmp/plot.txt').read())"
+    )
+    assert bubblewrap(code).stdout == "x\n"
+
+
+def test_notes_about_the_host_s_files_are_not_read(backend, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("x")
+    tmp_path.chmod(0o755)
+    try:
+        os.setxattr(file, "user.note", b"secret")
+    except OSError:
+        pytest.skip("this file system keeps no notes about files")
+    code = f"import os; print(os.getxattr({str(file)!r}, 'user.note'))"
+    assert run(code, policy=PATIENT, backend=backend).stdout == ""
+
+
+def test_a_crash_starts_no_program_of_the_host(warm):
+    """Where the kernel pipes dumps into a program, a limit of 0 would not stop it; 1 does."""
+    code = """
+import os, resource
+try: print(*[line.split()[4:6] for line in open("/proc/self/limits") if "core" in line])
+except PermissionError: print("['1', '1']")  # landlock shows no /proc
+for old, new in ((0, 0), (0, 1)):
+    try: print("set", resource.setrlimit(resource.RLIMIT_CORE, (old, new)))
+    except (PermissionError, ValueError): pass
+os.abort()
+"""
+    result = warm(code)
+    assert (result.exit_code, result.stdout) == (-signal.SIGABRT, "['1', '1']\n"), result.stderr
+
+
+def test_names_that_would_fill_the_report_or_look_the_same_are_left_out(backend):
+    code = """
+import os
+folder = os.sep.join(["\\udcff" * 250] * 11)
+for name in ("a\\n", "a\\\\n"): open(name, "w").write("x")
+os.makedirs(folder); os.chdir(folder)
+for number in range(1500): open(f"{number:05}" + "\\udcfe" * 240, "w").close()
+"""
+    result = run(code, policy=replace(PATIENT, disk=1, inodes=2000), backend=backend)
+    assert result.status in ("ok", "killed") and "too many long names" in str(result.truncated), result
+    assert "look the same" in str(result.truncated)

@@ -1,4 +1,4 @@
-"""A hundred pieces of hostile code: none gets through, whoever the host process is. See tests/data/hostile.txt."""
+"""More than a hundred pieces of hostile code: none gets through, whoever the host process is. See tests/data/hostile.txt."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def run_hostile(backend: str, user: str, *groups: str) -> dict:
 def test_code_that_goes_for_secrets_gets_none(backend, user):
     needs(backend)
     found = run_hostile(backend, user, "secrets", "writing", "network", "kernel")
-    assert found["through"] == {} and found["ran"] > 30
+    assert found["through"] == {} and found["ran"] > 50
 
 
 @pytest.mark.long
@@ -46,5 +46,5 @@ def test_no_hostile_code_gets_through(backend, user):
     if user == "nobody" and os.geteuid():
         pytest.skip("this process is not root, so it has run as an ordinary user already")
     found = run_hostile(backend, user)
-    assert found["through"] == {} and found["ran"] > 90
+    assert found["through"] == {} and found["ran"] > 120
     assert found["user"] == (65534 if user == "nobody" else os.getuid())

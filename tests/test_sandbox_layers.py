@@ -220,3 +220,19 @@ def test_a_removed_file_that_is_held_is_counted(tmp_path):
 def test_the_table_of_numbers_is_sorted_and_complete():
     table = json.loads(Path(system_calls._NUMBERS).read_text())
     assert list(table) == MACHINES and all(list(names) == sorted(names) for names in table.values())
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_process_keeps_its_limit_of_dumps_and_dies_with_its_supervisor(machine):
+    for kind in range(16):
+        wanted = DENIED if kind == 4 else ALLOWED
+        assert decision("prlimit64", 0, kind, machine=machine) == wanted
+        assert decision("setrlimit", kind, machine=machine) == wanted
+    assert decision("prctl", 1, 0, machine=machine) == DENIED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ["getxattr", "lgetxattr", "listxattr", "llistxattr"])
+def test_without_namespaces_the_notes_of_a_file_are_not_there(machine, name):
+    assert decision(name, machine=machine) == ALLOWED
+    assert decision(name, machine=machine, namespaces=False) == system_calls.ERROR | errno.ENOTSUP

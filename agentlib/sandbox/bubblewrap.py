@@ -87,6 +87,7 @@ def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
         "namespaces": True,
         "packages": python_folders.packages(),
         "readable": readable,
+        "given": [os.path.normpath(path) for path in policy.read],
         "modules": list(modules),
         "network": list(policy.network),
     }

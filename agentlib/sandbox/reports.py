@@ -28,13 +28,14 @@ def read_result(
     if report["failed"]:
         return Result(Status.UNAVAILABLE, **known, reason=f"the sandbox failed: {report['failed']}")
     exit_code = os.waitstatus_to_exitcode(report["wait_status"])
+    named, alike = printed_names(files)
     status, reason = judge(exit_code, report["reason"], floods, policy)
     return Result(
         status=status,
         exit_code=None if reason else exit_code,
         **known,
-        files={printable(name): content for name, content in files.items()},
-        truncated=(*truncated, *map(printable, report["left_out"])),
+        files=named,
+        truncated=(*truncated, *map(printable, report["left_out"]), *alike),
         reason=reason,
     )
 
@@ -52,6 +53,18 @@ def judge(exit_code: int, killed_for: str, floods: list[str], policy: Policy) ->
     ):  # the code could end itself so, too: it would only claim to have failed
         return Status.MEMORY, f"it needed more than {policy.memory} MB of memory"
     return (Status.OK if exit_code == 0 else Status.ERROR), ""
+
+
+def printed_names(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
+    """Give the files by names that can be printed, in order, and which were left out because two would look alike."""
+    named: dict[str, bytes] = {}
+    alike = []
+    for name in sorted(files, key=lambda each: (printable(each) != each, each)):  # those that are as they look first
+        if (shown := printable(name)) in named:
+            alike.append(f"{shown}: another file whose name would look the same")
+        else:
+            named[shown] = files[name]
+    return dict(sorted(named.items())), alike
 
 
 def printable(name: str) -> str:

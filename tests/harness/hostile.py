@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,6 +83,7 @@ class Ground:
     port: int
     udp: int
     victim: subprocess.Popen
+    piped: int
     hits: list[str] = field(default_factory=list)
 
     def fill(self, code: str) -> str:
@@ -99,6 +100,13 @@ class Ground:
             about = path.lstat()
             found[str(path)] = about.st_mode, about.st_size, about.st_uid, about.st_mtime_ns, about.st_nlink
         return found
+
+    def came_through_pipe(self) -> bytes:
+        """Give what was written into the named pipe in the folder that may only be read."""
+        try:
+            return os.read(self.piped, 1000)
+        except BlockingIOError:  # somebody has it open, and has written nothing
+            return b""
 
     def state_of_victim(self) -> str:
         """Give the letter by which the kernel says what a process does: S for sleeping."""
@@ -127,13 +135,18 @@ def ground() -> Iterator[Ground]:
             servers[-1].bind(address)
         servers.append(stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
         servers[-1].bind(("127.0.0.1", 0))
+        os.mkfifo(shared / "pipe")
+        piped = os.open(shared / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        stack.callback(os.close, piped)
         for path in (home, *home.rglob("*"), shared, *shared.rglob("*")):
             path.chmod(0o777)
+        with suppress(OSError):  # not every file system keeps such notes
+            os.setxattr(home / "project/.env", "user.note", b"CANARY-NOTE")
         waiting = [sys.executable, "-I", "-S", "-c", "input()"]
         victim = subprocess.Popen(waiting, stdin=subprocess.PIPE, env={"API_KEY": "CANARY-KEY"})
         stack.enter_context(victim)
         stack.callback(victim.kill)
-        laid = Ground(home, shared, servers[0].getsockname()[1], servers[-1].getsockname()[1], victim)
+        laid = Ground(home, shared, servers[0].getsockname()[1], servers[-1].getsockname()[1], victim, piped)
         for server in servers:
             threading.Thread(target=listen, args=(server, laid.hits), daemon=True).start()
         yield laid
@@ -210,6 +223,8 @@ def run_all(backend: str, groups: list[str]) -> dict:
                 found.append(f"files of the host changed: {sorted(now.items() ^ before.items())}")
             if laid.victim.poll() is not None or laid.state_of_victim() not in "SR":
                 found.append("a process of the host was killed or stopped")
+            if leaked := laid.came_through_pipe():
+                found.append(f"the host was sent {leaked!r}")
             if found:
                 through[snippet.name] = found
             laid.hits.clear()

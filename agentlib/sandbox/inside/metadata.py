@@ -23,7 +23,7 @@ def _forgiving(change: Callable, box: str) -> Callable:
         try:
             change(path, *args, **named)
         except PermissionError:
-            if isinstance(path, int) or not os.path.realpath(path).startswith(f"{box}/"):
+            if isinstance(path, int) or not os.fsdecode(os.path.realpath(path)).startswith(f"{box}/"):
                 raise
 
     return changed

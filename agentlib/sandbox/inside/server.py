@@ -34,8 +34,8 @@ MOST_SETTINGS = 1 << 17  # bytes
 
 
 def serve(connected: int) -> None:
-    """Serve until the host hangs up. It first sends the settings, as JSON: namespaces, packages, readable,
-    modules, network."""
+    """Serve until the host hangs up. It first sends the settings, as JSON: namespaces, packages, readable, given (what
+    of that the policy names), modules, network."""
     host = socket.socket(fileno=connected)
     known = json.loads(host.recv(MOST_SETTINGS))
     if known["namespaces"]:  # bubblewrap's own process outside is the parent, which none has in here
@@ -115,7 +115,7 @@ def run_job(files: list[int], settings: dict) -> None:
         os.close(job_file)
         job = supervisor.Job(files=given, search=settings["search"], namespaces=settings["namespaces"], **header)
         if job.namespaces:
-            run_in_new_namespaces(job, pipes, settings["readable"])
+            run_in_new_namespaces(job, pipes, settings["readable"], settings["given"])
         else:
             run_with_landlock(job, pipes, settings["readable"])
     except BaseException as error:
@@ -123,21 +123,21 @@ def run_job(files: list[int], settings: dict) -> None:
         supervisor.write_all(pipes.report, packing.pack({"failed": text}, {}))
 
 
-def run_in_new_namespaces(job: supervisor.Job, pipes: supervisor.Pipes, readable: list[str]) -> None:
+def run_in_new_namespaces(job: supervisor.Job, pipes: supervisor.Pipes, readable: list[str], given: list[str]) -> None:
     """Supervise as process 1 of new namespaces, with which all of the run ends. See `places`."""
     places.leave_for_new_namespaces()
     if os.fork() == 0:
         places.mount_own_disk(job.box, job.disk, job.most_entries, readable, shared_memory=job.processes > 1)
-        supervisor.supervise(job, pipes, keep_in=lambda: keep_reading(job, readable))
+        supervisor.supervise(job, pipes, keep_in=lambda: keep_from_writing(job, given))
 
 
-def keep_reading(job: supervisor.Job, readable: list[str]) -> None:
+def keep_from_writing(job: supervisor.Job, given: list[str]) -> None:
     """Let nothing be written to but what is the run's own, where the kernel has Landlock.
 
     A folder that is mounted read-only still lets a program write into a named pipe in it. What is given from within
     /tmp lies within what the run could write to there, so then only its other folder is left to write to.
     """
-    own_tmp = [] if any(path.startswith("/tmp/") for path in readable) else ["/tmp"]
+    own_tmp = [] if any(path.startswith("/tmp/") for path in given) else ["/tmp"]
     if file_access.version():
         file_access.restrict(["/"], [job.box, *own_tmp, "/dev"], network=job.network)
 
