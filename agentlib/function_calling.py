@@ -75,7 +75,7 @@ class FunctionCalling(Agent):
         return chosen
 
     def read(self, state: State, reply: Reply, *, edited: bool = False) -> State:
-        """Add the reply. Whether it holds calls decides what it is; the finish reason only warns of a lost end."""
+        """Add the reply. One that cannot be used goes back; calls are to be run; anything else is the answer."""
         if fault := _fault(reply) or self._call_in_text(reply):
             return self._send_back(state, reply, *fault, edited)
         if reply.tool_calls:

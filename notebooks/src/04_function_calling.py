@@ -70,7 +70,7 @@ messages = [{"role": "user", "content": "What is the weather in Oslo?"}]
 print(len(json.dumps(WEATHER)), "characters, sent with every request")
 
 # %% [markdown]
-# **Step 2: the model asks for a call.** We keep the raw response as well, to see what really travelled.
+# **Step 2: the model asks for a call.** `with_raw_response` keeps the response as well, to see what really travelled.
 #
 # > **Predict.** The reply has a `message` with a `content`. What will stand in `content`?
 
@@ -85,8 +85,9 @@ print("content:", choice.message.content)
 print("finish_reason:", choice.finish_reason)
 
 # %% [markdown]
-# Nothing. The model did not answer, and wrote no sentence about what it wants to do. Its wish is in another field. Here
-# is the reply as it came, not as a Python object shows it:
+# Nothing. The model did not answer, and wrote no sentence about what it wants to do. Its wish is in another field. (The
+# `finish_reason` says why the reply ended; more of it in section 7.) Here is the reply as it came, not as a Python
+# object shows it:
 
 # %%
 received = json.loads(raw.http_response.content)["choices"][0]["message"]
@@ -108,7 +109,8 @@ print(call.function.name, arguments, "→", result)
 
 # %% [markdown]
 # **Step 4: send the result back.** The model remembers nothing. The next request repeats all of the conversation: the
-# question, the reply with its call, and a message in a new role, `tool`. It names the call that it answers.
+# question, the reply with its call, and a message in a new role, `tool`. It names the call that it answers. (In the
+# reply we write an empty text for `null`: the API takes both, some servers only a text.)
 
 # %%
 asked = {"role": "assistant", "content": "", "tool_calls": received["tool_calls"]}
@@ -126,9 +128,9 @@ print(reply.message.content)
 print("finish_reason:", reply.finish_reason)
 
 # %% [markdown]
-# That is the whole protocol. It is ReAct with other stationery: the action stands in `tool_calls`, the observation in
-# a `tool` message. What is gone is the parser, the stop word, and the invented observation: the model has no place to
-# write one.
+# That is the whole protocol. It is the loop of ReAct in another form: the action stands in `tool_calls`, the
+# observation in a `tool` message. What is gone is the parser, the stop word, and the invented observation: the model
+# has no place to write one.
 #
 # ## 2 · A history that the API refuses
 #
@@ -308,7 +310,7 @@ for message in history[1:]:
 # <details><summary>Answer</summary>
 #
 # Because servers disagree about it. Some say `stop` although there are calls. Whether there are calls is a fact; the
-# finish reason is a comment on it. Section 7 shows each case.
+# finish reason is a comment on it. There are cases in which the comment matters: section 7.
 # </details>
 #
 # ## 6 · Two calls in one reply
@@ -324,20 +326,21 @@ for message in compared[1:]:
 # %% [markdown]
 # Two. `tool_calls` is a list, and the model asked for both cities in one reply. The results come back as two messages,
 # each with its id. Our loop ran the calls one after the other. They do not depend on each other, so they may run at
-# the same time; three lines do that.
+# the same time, each in a thread of its own.
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
 
+LIMIT = 8  # calls at once
 
-def run_at_once(message, box, limit=8):
-    with ThreadPoolExecutor(limit) as pool:
+
+def run_calls(message, box):
+    with ThreadPoolExecutor(LIMIT) as pool:
         outcomes = pool.map(lambda call: box.run(call.function.name, call.function.arguments), message.tool_calls)
         for call, outcome in zip(message.tool_calls, outcomes, strict=True):
             yield {"role": "tool", "tool_call_id": call.id, "content": outcome.text}
 
 
-one_by_one, run_calls = run_calls, run_at_once
 again = run("Compare the weather in Beijing and Shanghai.", Toolbox(TOOLS))
 print("the same messages:", again == compared)
 
@@ -395,9 +398,8 @@ CASES = {
     "stop, and nothing": Reply("", "stop"),
     "content_filter": Reply("", "content_filter"),
 }
-print(len(CASES), "cases")
 
-# %%
+
 def what_follows(reply):
     agent = FunctionCalling(ScriptedLLM([reply]), tools=TOOLS)
     state = agent.step(agent.start("What is the weather in Oslo?"))
@@ -410,23 +412,26 @@ for name, reply in CASES.items():
     print(f"{name:24} {what_follows(reply)}")
 
 # %% [markdown]
-# - **Calls decide**, whatever the reason says.
-# - **`length` inside a call runs nothing.** Half an argument is not an argument. If the text is cut, the answer
-#   stands, with a note that it was cut.
+# - **With calls and `stop`**, the calls are a fact, and the reason is only a comment: they run.
+# - **Announced calls that are not there** are no answer: the model is asked again.
+# - **`length` with a call runs nothing**, whole or not: nobody can tell whether a value was longer. If a text is cut,
+#   the answer stands, with a note that it was cut.
 # - **Nothing at all** is sent back with a hint, a few times, and then the run stops.
 # - **A filter** is final. Asking again would be filtered again.
 #
-# Is the cut-off call only a story? Set the limit of tokens low and see:
+# Is the cut-off call only a story? Set the limit of tokens low and see (`raw` is the reply as it came):
 
 # %%
-short = FunctionCalling(LLM("offline", max_tokens=5), tools=TOOLS, max_format_errors=1)
-state = short.run("What is the weather in Kuala Lumpur?")
+short = FunctionCalling(LLM("offline", max_tokens=9), tools=TOOLS, max_format_errors=1)
+state = short.run("What is 12 * 1234567?")
 print(state.status, "·", state.reason)
-print(state.events[-1].raw[-112:])
+written = json.loads(state.events[-1].raw)["tool_calls"][0]["function"]["arguments"]
+print("the arguments:", written)
+print("mended:       ", calculator(**json.loads(written + '"}')), "  right:", 12 * 1234567)
 
 # %% [markdown]
-# The arguments end in the middle of a name. A program that mends the bracket would have asked for the weather in
-# another place, and nobody would have noticed.
+# The arguments end in the middle of a number. A program that mends the quote and the bracket gets a result without any
+# error, and a wrong one. So a call that was cut off is not run.
 #
 # ## 8 · The hardened version
 #
@@ -475,15 +480,15 @@ print(state)
 # %%
 agent = FunctionCalling(llm, tools=TOOLS, instructions=INSTRUCTIONS)
 for question in ["Which university did the CEO of Intel attend?", "Compare the weather in Beijing and Shanghai."]:
-    ours = [message.to_wire() for message in agent.run(question).messages]
-    assert ours == run(question, Toolbox(TOOLS)), question
-    print(len(ours), "messages, all the same:", question)
+    library = [message.to_wire() for message in agent.run(question).messages]
+    assert run(question, Toolbox(TOOLS)) == library, question
+    print(len(library), "messages, all the same:", question)
 
 # %% [markdown]
 # Now step through the comparison. In step 1 one reply asks for two calls, and in step 2 both run.
 #
-# > **Try it.** Edit an observation: let it be 40 °C in Beijing, and fork. Only the last one of a step can be edited
-# > here, since the results before it stay as they are.
+# > **Try it.** Edit the observation of Shanghai: let it be 5 °C there, and fork. Which city is warmer then? (Of several
+# > results in one step, the last one can be edited; those before it stay.)
 
 # %%
 from agentlib import Stepper
@@ -495,7 +500,8 @@ Stepper(list(agent.steps("Compare the weather in Beijing and Shanghai.")), agent
 #
 # Is the field for calls worth it? A model can malform its calls in both protocols. The offline model does so at a rate
 # that we set, in the ways that belong to each protocol. One way that belongs to this one: the call stands in the text,
-# and the field is empty. Local servers are known for it, when they do not recognise what the model wrote.
+# and the field is empty (`wrapper_object`, since the text wraps it in tags). It happens with local servers that do not
+# recognise what the model wrote.
 #
 # > **Predict.** Our loop ends when there are no calls. What will it take for the answer?
 
@@ -568,8 +574,8 @@ axes.spines[["top", "right"]].set_visible(False)
 figure.tight_layout()
 
 # %%
-text, ours, library = tables[0.3].rows
-assert ours.high < library.low and library.successes <= text.successes
+in_text, our_loop, library = tables[0.3].rows
+assert our_loop.high < library.low and library.successes <= in_text.successes
 wrong = [run for run in tables[0.3].runs if run.condition == "FunctionCalling" and not run.success]
 print(len(wrong), "wrong answers. One of them:", wrong[0].answer)
 
@@ -592,11 +598,12 @@ costs = measured("requests")
 print(costs["machine"], "·", costs["date"], "·", costs["command"])
 for n, create, chat in zip(costs["messages"], costs["create_ms"], costs["chat_ms"], strict=True):
     print(f"history of {n:3} messages: create {create:6.2f} ms, LLM.chat {chat:5.2f} ms")
+each = costs["create_ms"][-1] / costs["messages"][-1]
+print(f"create: {each:.2f} ms a message; 200 requests that grow by two: {each * sum(range(2, 402, 2)) / 1000:.0f} s")
 
 # %% [markdown]
-# `create` walks through the whole request to transform it, each time: here about 0.2 ms for each message of the
-# history. For one question that is nothing. A run of 200 steps ends with some 400 messages; its requests together wait
-# about nine seconds for it. The bytes on the wire are the same:
+# `create` walks through the whole request to transform it, each time. For one question that is nothing. A run of 200
+# steps pays it again and again for the same history, as the last line adds up. The bytes on the wire are the same:
 
 # %%
 sent = client.chat.completions.with_raw_response.create(model=llm.model, messages=messages, tools=[WEATHER])
@@ -611,15 +618,16 @@ print("the same body:", json.loads(sent.http_request.content) == llm.request(mes
 # - A **schema** comes from the signature, so that it cannot drift away from the function.
 # - **Every call gets exactly one result**, also after an error, a timeout or Ctrl-C. Else the history is dead.
 # - Calls of one reply can run **at once**. Their results keep the order of the calls.
-# - Whether there are calls decides what a reply is. `finish_reason` only warns that an end was **lost**.
+# - A reply **with calls** is run, whatever its `finish_reason`, unless its end was lost (`length`). A reply without
+#   calls is taken for the **answer**, so look whether it is one.
 #
 # ## Try it yourself
 #
-# 1. Give `run_at_once` a limit of 1 and of 2, and a tool that sleeps. Does the history change? Does the time?
-# 2. Write a schema by hand in which `city` has an `enum` of three cities. What does the model do when asked about a
-#    fourth?
-# 3. Make a tool with `@tool(final=True)` that hands in the answer. What happens when the model calls it together with
-#    the search that it needs? Would such a tool close the gap of section 10?
+# 1. Set `LIMIT` to 1 and to 2, and give the model a tool that sleeps. Does the history change? Does the time?
+# 2. Write a schema by hand in which `city` has an `enum` of three cities, and ask about a fourth. Which city does this
+#    model pick? What would you put into the description, or into the enum, so that it can say "none of these"?
+# 3. Make a tool with `@tool(final=True)` that hands in the answer. With a `ScriptedLLM`, let the model call it together
+#    with the search that it needs. What comes back? Would such a tool close the gap of section 10?
 # 4. Change one character of a `tool_call_id` in `history` and send it. Whose fault does the message say it is?
 #
 # Next: [05a · Designing tools](05a_designing_tools.ipynb) is about what a description must say, and what happens with
