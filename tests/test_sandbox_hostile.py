@@ -1,4 +1,4 @@
-"""More than a hundred pieces of hostile code: none gets through, whoever the host process is. See tests/data/hostile.txt."""
+"""Far more than a hundred pieces of hostile code: none gets through, whoever the host process is. See hostile.txt."""
 
 import json
 import os

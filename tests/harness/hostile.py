@@ -30,7 +30,10 @@ SNIPPETS = ROOT / "tests" / "data" / "hostile.txt"
 NUMBERS = json.loads((ROOT / "tests" / "data" / "system_calls.json").read_text())
 SECONDS = 3.0
 LATE = 4.0  # seconds after the time limit by which a result must be there, on a busy machine
-ABSTRACT = ("\0agentlib-hostile", "\0agentlib-hostile-packets")
+ABSTRACT = (
+    f"\0agentlib-hostile-{os.getpid()}",
+    f"\0agentlib-hostile-packets-{os.getpid()}",
+)  # one each, if several run
 PRELUDE = """
 import ctypes as _ctypes
 _libc = _ctypes.CDLL(None, use_errno=True)
