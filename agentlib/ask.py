@@ -6,8 +6,9 @@ Where nobody can be asked, since the input is no terminal, a call that writes is
 import argparse
 import os
 import sys
+from typing import Any
 
-STRATEGIES = ("react", "function_calling")
+STRATEGIES = ("react", "function_calling", "plan_execute")
 TOOLS = ("world", "orders")
 ABOUT = (
     "The model is the one that .env names, or the offline model. The tools of world: search, weather, calculator. "
@@ -17,7 +18,7 @@ ABOUT = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments of `ask`."""
-    parser.add_argument("question", help='such as "Is it warmer in Beijing or in Shanghai?"')
+    parser.add_argument("question", type=some_text, help='such as "Is it warmer in Beijing or in Shanghai?"')
     parser.add_argument("--model", help="another model than .env names")
     parser.add_argument("--strategy", choices=STRATEGIES, default="react", help="how it acts (default: %(default)s)")
     parser.add_argument("--tools", choices=TOOLS, default="world", help="what it can use (default: %(default)s)")
@@ -31,6 +32,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def some_text(text: str) -> str:
+    """Read a text that says something."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the question is empty")
+    return text
+
+
 def as_arguments(options: argparse.Namespace) -> list[str]:
     """Write parsed arguments as they would be typed."""
     model = [f"--model={options.model}"] if options.model else []
@@ -40,16 +48,15 @@ def as_arguments(options: argparse.Namespace) -> list[str]:
 
 def ask(options: argparse.Namespace) -> int:
     """Run the agent, print each event as it comes, and give the exit status: 0 when there is an answer."""
-    from agentlib import LLM, FunctionCalling, LLMError, ReAct, Status
+    from agentlib import LLM, LLMError, Status
     from agentlib.approval import ask_in_terminal, attended, reject_all
     from agentlib.widgets.calls import said
     from agentlib.widgets.visible import visible
 
-    strategy = {"react": ReAct, "function_calling": FunctionCalling}[options.strategy]
     decide = ask_in_terminal if sys.stdin is not None and sys.stdin.isatty() else reject_all
     try:
         llm = LLM(options.model)
-        agent = strategy(llm, tools=tools(options.tools), max_iterations=options.max_iterations)
+        agent = agent_of(options.strategy, llm, tools(options.tools), options.max_iterations)
         print(f"Question: {options.question}\n", flush=True)
         shown = 0
         for state in attended(agent, options.question, decide):
@@ -63,6 +70,16 @@ def ask(options: argparse.Namespace) -> int:
     tokens = f"{usage.prompt_tokens} tokens sent, {usage.completion_tokens} received"
     print(f"\n{state.status} ({state.reason}); model: {llm.model}; model calls: {usage.calls}; {tokens}")
     return 0 if state.status is Status.DONE else 1
+
+
+def agent_of(strategy: str, llm: Any, tools: list, max_iterations: int) -> Any:
+    """Make the agent of this strategy; a plan's tasks are done by function calling."""
+    from agentlib import FunctionCalling, PlanExecute, ReAct
+
+    if strategy == "react":
+        return ReAct(llm, tools, max_iterations=max_iterations)
+    acting = FunctionCalling(llm, tools, max_iterations=max_iterations)
+    return PlanExecute(llm, acting, max_iterations=max_iterations) if strategy == "plan_execute" else acting
 
 
 def tools(name: str) -> list:

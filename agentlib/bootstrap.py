@@ -22,7 +22,7 @@ from agentlib.requirements import direct_requirements, misfits
 # What the output of venv and pip means for the person who waits, and what to do. The first that matches is said.
 FAILURES = {
     r"No space left on device|Disk quota exceeded|not enough space on the disk":
-        "the disk is full ({free} MB free at {root}, {free_tmp} MB in {tmp}). Make room for 700 MB,",
+        "the disk is full ({free} MB free at {root}, {free_tmp} MB in {tmp}). Make room for 900 MB,",
     r"Permission denied|Access is denied|Read-only file system":
         "a file could not be written. Check that {root} and what is in it is yours,",
     r"CERTIFICATE_VERIFY_FAILED":
@@ -183,7 +183,7 @@ def check(command: Sequence[str | Path], venv: Path) -> None:
 def install(lock: Path, venv: Path) -> None:
     """Install exactly what the lock says, as wheels; pip's output goes to setup.log."""
     count = sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines())
-    say(f"Installing {count} packages (700 MB): half a minute, or some minutes where the network is slow.")
+    say(f"Installing {count} packages (850 MB): half a minute, or some minutes where the network is slow.")
     options = "--no-deps --only-binary :all: --no-input --disable-pip-version-check --progress-bar off"
     command = [*isolated(venv), "pip", "install", *options.split(), "-r", lock]
     variables = {**os.environ, "PIP_USER": "0"}  # a person's own --user setting would fail here

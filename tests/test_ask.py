@@ -221,6 +221,22 @@ def test_function_calling_says_which_result_is_from_which_call(tmp_path):
     assert asked == results == ['weather(city="Beijing")', 'weather(city="Shanghai")']
 
 
+def test_a_plan_is_printed_with_what_came_of_its_tasks(tmp_path):
+    done = subprocess.run(
+        command("--strategy", "plan_execute", "How many degrees warmer is Cairo than Oslo?"), cwd=tmp_path,
+        env=environ({"AGENTLIB_MODEL": "offline"}), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    assert "Plan:" in done.stdout and "Task cairo (done): " in done.stdout
+    assert "Final Answer: The difference is 21" in done.stdout
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_an_empty_question_is_refused_in_one_line(text):
+    done = subprocess.run(command(text), capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT, check=False)
+    assert done.returncode == 2 and "the question is empty" in done.stderr.splitlines()[-1]
+
+
 def test_what_a_tool_returns_cannot_move_the_cursor(tmp_path):
     model = Model("weather", {"city": "\x1b[2J\x07Rome"})
     with serving(model) as settings:
