@@ -19,6 +19,8 @@ from agentlib.sandbox import run
 
 pytestmark = linux_only
 ROOT = Path(__file__).parents[1]
+# A process with several threads forks, which newer Pythons warn of: that is the subject here.
+FORKS = pytest.mark.filterwarnings("ignore:This process.*multi-threaded:DeprecationWarning")
 # Each ignores what it can, and is spread over several processes where that is allowed.
 BUSY = """
 import os, signal, sys
@@ -189,6 +191,7 @@ sys.stdin.readline()"""
     assert os.listdir(room) == []
 
 
+@FORKS
 def test_forks_of_the_host_use_a_sandbox_of_their_own(backend, room):
     from agentlib.sandbox.pool import Pool
 
@@ -206,6 +209,7 @@ def test_forks_of_the_host_use_a_sandbox_of_their_own(backend, room):
         assert pool.run("print('host')").stdout == "host\n"  # which the fork's own end did not touch
 
 
+@FORKS
 def test_a_run_is_not_held_up_by_forks_in_other_threads(backend):
     import threading
 
@@ -273,3 +277,25 @@ while True:
     if box.exists():
         collecting.remove(str(box))
     assert not box.exists()
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "time.sleep(0.1)", "time.sleep(60)"])
+def test_processes_that_replace_themselves_without_end_are_all_ended(backend, end, adopted):
+    """Each forks and exits at once, so that a list of processes is out of date as soon as it is made."""
+    from agentlib.sandbox.pool import Pool
+
+    code = f"""
+import os, time
+for _ in range(4):
+    try:
+        while os.fork() == 0:
+            while os.fork(): os._exit(0)
+            os.setsid()
+    except OSError: pass
+{end}
+"""
+    with Pool(replace(PATIENT, seconds=2, processes=20), backend=backend) as pool:
+        pool.run("pass")
+        before = adopted()
+        pool.run(code)
+        assert settles(lambda: set(adopted()) <= set(before)), adopted()

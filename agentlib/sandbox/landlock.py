@@ -2,8 +2,9 @@
 
 What the kernel does not limit here, the size and number of files and the number of processes, the supervisor counts
 many times a second: code can go over such a limit for a moment. What it does not stop, besides what bubblewrap does
-not: code can find out whether a path or a process of the host exists, but not open, signal or trace it. And /tmp, the
-locks of multiprocessing and changed permissions are not there.
+not: code can find out whether a path or a process of the host exists, how large a file is and when it was changed, and
+where a link leads, but not open, signal or trace it. And /tmp, the locks of multiprocessing, changed permissions and
+extended attributes are not there.
 """
 
 from __future__ import annotations

@@ -1,11 +1,15 @@
 """What a sandbox costs, beside what one would use without it.
 
 Run: python tests/benchmarks/sandbox.py [ROUNDS]    prints median milliseconds, and each one's ratio to a bare
-interpreter. All are measured in turn within each round, so that a busy machine is as busy for all. It ends with exit
-code 1 where a promise does not hold: warm at most 2 times the bare interpreter, with numpy and matplotlib loaded at
-most 4 times, a warm plot under 300 ms, and 10 times faster than a container where an engine works here.
+interpreter. All are measured in turn within each round, each round begins with another one, and a bare interpreter is
+measured before each, so that a busy machine is as busy for all. It ends with exit code 1 where a promise does not hold:
+warm at most 2 times the bare interpreter, with numpy and matplotlib loaded at most 4 times, a warm plot under 300 ms,
+and 10 times faster than a container where an engine works here. Only the plot's is a time and no ratio: on a machine
+with more to do than it has processors, it is not judged.
 """
 
+import math
+import os
 import statistics
 import subprocess
 import sys
@@ -23,6 +27,7 @@ from agentlib.sandbox.pool import DATA_WORK, Pool  # noqa: E402
 PLAIN = "print(sum(range(10)))"
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.title('squares')\nplt.savefig('squares.png')"
 POLICY = Policy(seconds=60)
+BARE = "python3 -I -c"
 
 
 def bare() -> None:
@@ -44,7 +49,7 @@ def checked(make: Callable[[], Result], file: str = "") -> Callable[[], None]:
 
 def candidates(stack: ExitStack) -> dict[str, Callable[[], None]]:
     """Give what is measured: the bare interpreter, then each backend that works here, cold and warm."""
-    found = {"python3 -I -c": bare}
+    found = {BARE: bare}
     for backend in all_backends():
         probe = backend.probe()
         if not probe.ok:
@@ -61,23 +66,32 @@ def candidates(stack: ExitStack) -> dict[str, Callable[[], None]]:
 
 
 def measure(functions: dict[str, Callable[[], None]], rounds: int) -> dict[str, float]:
-    """Give the median milliseconds of each."""
+    """Give the median milliseconds of each; of the bare interpreter, of as many runs as all the others together."""
     taken: dict[str, list[float]] = {name: [] for name in functions}
-    for each in range(rounds + 1):
-        for name, function in functions.items():
-            began = time.perf_counter()
-            function()
-            if each:  # the first time warms up
-                taken[name].append(1000 * (time.perf_counter() - began))
+    others = [name for name in functions if name != BARE]
+    for name in others:  # the first time warms up
+        functions[name]()
+    for number in range(rounds):
+        first = number % len(others)
+        for name in others[first:] + others[:first]:
+            taken[BARE].append(time_of(functions[BARE]))
+            taken[name].append(time_of(functions[name]))
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
-def broken_promises(found: dict[str, float]) -> list[str]:
-    """Give what does not hold of what is promised."""
-    bare_time = found["python3 -I -c"]
+def time_of(function: Callable[[], None]) -> float:
+    """Give the milliseconds that a call takes."""
+    began = time.perf_counter()
+    function()
+    return 1000 * (time.perf_counter() - began)
+
+
+def broken_promises(found: dict[str, float], busy: bool) -> list[str]:
+    """Give what does not hold of what is promised. On a busy machine only ratios are judged."""
+    bare_time = found[BARE]
     wrong = []
     for name, time_taken in found.items():
-        most = {"warm": 2 * bare_time, "warm, data": 4 * bare_time, "plot": 300.0}
+        most = {"warm": 2 * bare_time, "warm, data": 4 * bare_time, "plot": math.inf if busy else 300.0}
         kind = next((kind for kind in ("plot", "warm, data", "warm") if name.endswith(kind)), "")
         if kind and time_taken > most[kind]:
             wrong.append(f"{name}: {time_taken:.1f} ms, more than {most[kind]:.1f}")
@@ -88,11 +102,14 @@ def broken_promises(found: dict[str, float]) -> list[str]:
 
 def main() -> int:
     """Measure, print, and give the exit code."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # Windows has none
     with ExitStack() as stack:
         found = measure(candidates(stack), int(sys.argv[1]) if len(sys.argv) > 1 else 20)
     for name, time_taken in found.items():
-        print(f"{name:26} {time_taken:8.1f} ms  {time_taken / found['python3 -I -c']:6.1f}x")
-    wrong = broken_promises(found)
+        print(f"{name:26} {time_taken:8.1f} ms  {time_taken / found[BARE]:6.1f}x")
+    busy = load > (os.cpu_count() or 1)
+    wrong = broken_promises(found, busy)
+    print(f"the machine was busy (load {load:.1f}), so times are not judged" if busy else f"load {load:.1f}")
     print(*wrong or ["all promises hold"], sep="\n")
     return 1 if wrong else 0
 
