@@ -147,6 +147,22 @@ def test_a_passing_error_is_tried_again(orders):
     assert tries == ["A-1042", "A-1042"] and "shipped" in answer
 
 
+@pytest.mark.parametrize(("warning", "most"), [("", 2), ("; it may still have its effect", 1)])
+def test_a_time_limit_is_tried_again_unless_the_call_may_have_had_its_effect(orders, warning, most):
+    tools = {tool.name: tool for tool in orders.tools}
+    tools["cancel_order"] = lambda order_id: f"Error: cancel_order gave no result within 0.1 seconds{warning}"
+    answer, replies = run("Please cancel order A-1020.", described(*orders.tools), tools)
+    assert [calls(reply) for reply in replies[:-1]] == [[("cancel_order", {"order_id": "A-1020"})]] * most
+    assert answer.startswith("I could not do this. The tool said: cancel_order gave no result")
+
+
+@pytest.mark.parametrize("both", ["A-1017 and A-1020", "A-1020 and A-1017"])
+def test_of_two_calls_that_end_differently_both_ends_are_told(orders, both):
+    answer, _ = do(orders, f"Cancel orders {both}.")
+    assert answer.startswith("Cancelled order A-1020; Tom Baker gets EUR 42.00 back. I could not do the rest. The tool"
+                             " said: order A-1017 is delivered")
+
+
 @pytest.mark.parametrize("question", ["Cancel my order.", "Refund my order."])
 def test_what_it_is_not_told_it_asks_for_and_does_not_make_up(orders, question):
     answer, replies = do(orders, question)

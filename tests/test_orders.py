@@ -113,6 +113,29 @@ def test_nothing_is_paid_back_twice(orders, second):
     assert money(orders)["A-1017"] == (4840, 3490)
 
 
+def test_the_same_refund_again_gets_its_result_and_pays_nothing(orders):
+    first = orders.refund("A-1017", 34.90, "the lamp arrived broken")
+    after = orders.query("SELECT * FROM orders"), orders.query("SELECT * FROM refunds")
+    again = orders.refund(" a-1017", 34.9, " the lamp arrived broken ")
+    assert again == first[:-1] + "; it had been paid before, and was not paid again."
+    assert (orders.query("SELECT * FROM orders"), orders.query("SELECT * FROM refunds")) == after
+
+
+@pytest.mark.parametrize("second", [(34.90, "the notebook is torn"), (4.50, "the lamp arrived broken")])
+def test_another_amount_or_reason_is_another_refund_and_refused(orders, second):
+    orders.refund("A-1017", 34.90, "the lamp arrived broken")
+    with pytest.raises(ValueError, match=r"already refunded, and EUR 34\.90 were paid back"):
+        orders.refund("A-1017", *second)
+    assert money(orders)["A-1017"] == (4840, 3490)
+
+
+def test_a_cancelled_order_is_not_taken_for_a_refunded_one(orders):
+    orders.cancel_order("A-1020")
+    ((cents, reason),) = orders.query("SELECT cents, reason FROM refunds WHERE order_id = 'A-1020'")
+    with pytest.raises(ValueError, match="already cancelled"):
+        orders.refund("A-1020", cents / 100, reason)
+
+
 def test_the_tables_themselves_refuse_a_second_refund(orders):
     orders.refund("A-1017", 34.90, "broken")
     with pytest.raises(sqlite3.IntegrityError), orders._transaction("IMMEDIATE"):
@@ -136,8 +159,8 @@ def test_money_is_conserved_whatever_is_called(writes):
                 assert money(orders) == before
                 continue
             paid, back = money(orders)[order]
-            assert before[order] == (paid, 0) and euros(back) in said
-            assert back == (cents if name == "refund" else paid)
+            assert euros(back) in said and back == (cents if name == "refund" else paid)
+            assert before[order] == (paid, back if "not paid again" in said else 0)
             assert {**money(orders), order: before[order]} == before  # and nobody else's changed
         assert all(back <= paid for paid, back in money(orders).values())
 
@@ -151,12 +174,11 @@ def test_every_amount_of_cents_survives_being_a_number_in_json(cents):
 
 
 def attempt(orders: Orders, name: str, *arguments: object) -> bool:
-    """Call a tool; say whether it did what it was asked."""
+    """Call a tool; say whether it did now what it was asked."""
     try:
-        getattr(orders, name)(*arguments)
+        return "not paid again" not in getattr(orders, name)(*arguments)
     except ValueError:
         return False
-    return True
 
 
 def test_of_many_refunds_at_once_one_is_paid(orders):
@@ -165,6 +187,13 @@ def test_of_many_refunds_at_once_one_is_paid(orders):
         jobs = [(order, pool.submit(attempt, orders, "refund", order, 4.5, "late")) for order in delivered * 8]
         done = [order for order, job in jobs if job.result()]
     assert sorted(done) == delivered
+
+
+def test_of_different_refunds_at_once_one_is_paid_and_the_others_are_refused(orders):
+    with ThreadPoolExecutor(8) as pool:
+        jobs = [pool.submit(attempt, orders, "refund", "A-1017", float(euro), "late") for euro in range(1, 9)]
+        paid = [euro for euro, job in enumerate(jobs, 1) if job.result()]
+    assert len(paid) == 1 and money(orders)["A-1017"] == (4840, 100 * paid[0])
 
 
 def test_reads_and_writes_at_once_see_whole_orders(orders):

@@ -18,6 +18,7 @@ from .coding import errand_in_code, settle_in_code
 from .fitness import LEAST, ranking
 from .gathering import about, gathered
 from .needs import Errand, Need, Open, Talk
+from .notes import Value
 from .offered import Tool
 from .outcomes import Lost, Mind, Outcome, Want
 from .questions import understand
@@ -34,6 +35,9 @@ _ERROR = re.compile(r"\s*error\b", re.I)
 _REJECTED = re.compile(r"\s*error: (?:the call was |it was )?rejected\b(?: by (?:a|the) (?:person|user|human))?"
                        r"[:.,;]?\s*(?P<why>.*)", re.I | re.S)
 _PREFIX = re.compile(r"^\s*error:?\s*(?:\w+(?:Error|Exception): )?", re.I)
+_PASSING = re.compile(r"timed? ?out|no result within|temporar|unavailable|try again later|busy|rate limit|connection",
+                      re.I)
+_EFFECT = re.compile(r"may still have its effect", re.I)
 _OFFERED = re.compile(r"\bdid you mean ['\"]?(?P<value>[^'\"?\n]+?)['\"]?\?", re.I)
 _NO_SUBJECT = frozenset(stems("id name date time from to unit number text word value amount reason get find look"))
 _MARGIN = 1.0  # by so much a tool must fit better than the grammar's own to be preferred to it
@@ -124,7 +128,7 @@ def _with_tool(mind: Mind, need: Errand, tool: Tool, tools: list[Tool]) -> Outco
     wants = [_next(mind.reading, need, tool, filled) for filled in wanted if not _is_done(filled, done)]
     wants = [want for want in wants if want]
     if not wants:
-        return _lost(made)
+        return _partly(retold(need.text, done), made) if done else _lost(made)
     mind.wants.extend(want for want in wants if all(want.call != other.call for other in mind.wants))
     return wants[0]
 
@@ -213,9 +217,8 @@ def _is_done(filled: Filled, done: list[Step]) -> bool:
 
 
 def _passes(step: Step) -> bool:
-    """Say whether an error is of the kind that passes."""
-    return bool(re.search(r"timed? ?out|temporar|unavailable|try again later|busy|rate limit|connection",
-                          step.observation, re.I))
+    """Say whether an error is of the kind that passes, and does not warn that the call may have done its work."""
+    return bool(_PASSING.search(step.observation)) and not _EFFECT.search(step.observation)
 
 
 def _failed(reading: Reading) -> bool:
@@ -227,6 +230,12 @@ def _lost(failed: list[Step]) -> Lost:
     why = _PREFIX.sub("", failed[-1].observation) if failed else ""
     said = " ".join(why.split())[:300]
     return Lost("the answer", f"I could not do this. The tool said: {said}" if said else "I could not do this.")
+
+
+def _partly(told: Value, made: list[Step]) -> Lost:
+    """Tell what was done of an errand of several calls, and why the rest failed."""
+    rest = _lost([step for step in made if _ERROR.match(step.observation)]).said
+    return Lost("the answer", f"{told.text} {rest.replace('I could not do this.', 'I could not do the rest.')}")
 
 
 def _open(tool: Tool, filled: Filled, seen: list[Step]) -> Lost:

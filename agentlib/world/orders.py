@@ -5,7 +5,9 @@
     FunctionCalling(llm, tools=orders.tools)
 
 A write is one transaction: it happens whole or not at all, and of two at once the second sees what the first did. An
-order is paid back once at most, and never more than was paid. What a tool refuses, it explains, and says what to do.
+order is paid back once at most, and never more than was paid. The same refund again (order, amount and reason) gets the
+first result again and pays nothing, since an answer may have got lost. What a tool refuses, it explains, and says what
+to do.
 """
 
 import re
@@ -87,6 +89,9 @@ class Orders:
         with self._transaction("IMMEDIATE"):
             order, customer, status, *_ = self._order(order_id)
             cents, paid = in_cents(amount), self._paid(order)
+            done = f"Refunded {euros(cents)} of the {euros(paid)} paid for order {order} to {customer}"
+            if status == "refunded" and self._paid_back(order) == (cents, reason.strip()):
+                return f"{done}; it had been paid before, and was not paid again."
             if status != "delivered":
                 raise ValueError(self._why_no_refund(order, status))
             if cents > paid:
@@ -95,7 +100,7 @@ class Orders:
             if not reason.strip():
                 raise ValueError("reason: say in a few words why the money is paid back")
             self._pay_back(order, cents, reason.strip(), "refunded")
-            return f"Refunded {euros(cents)} of the {euros(paid)} paid for order {order} to {customer}."
+            return f"{done}."
 
     def cancel_order(self, order_id: str) -> str:
         """Cancel an order that was placed and is not shipped yet; the customer gets all the money back. Not for orders
@@ -157,6 +162,10 @@ class Orders:
         self._database.execute("INSERT INTO refunds VALUES (?, ?, ?)", (order, cents, reason))
         self._database.execute("UPDATE orders SET status = ? WHERE id = ?", (status, order))
 
+    def _paid_back(self, order: str) -> tuple[int, str]:
+        """Give the cents and the reason of the refund of an order that has one."""
+        return self.query("SELECT cents, reason FROM refunds WHERE order_id = ?", order)[0]
+
     def _order(self, order_id: str) -> tuple:
         """Give the row of an order; raise ValueError if there is none."""
         wanted = order_id.strip().upper()
@@ -198,5 +207,5 @@ class Orders:
             return f"order {order} is not shipped yet; use cancel_order, which pays all of it back"
         if status == "shipped":
             return f"order {order} is still on its way; it can be refunded once it is delivered"
-        ((cents, _),) = self.query("SELECT cents, reason FROM refunds WHERE order_id = ?", order)
+        cents, _ = self._paid_back(order)
         return f"order {order} was already {status}, and {euros(cents)} were paid back; an order is paid back once"

@@ -78,8 +78,9 @@ print("good: ", first_call(question, files)[0])
 print("vague:", first_call(question, vague(files))[0])
 
 # %% [markdown]
-# The code behind the tools is the same. "Handles entries." does not say that something is deleted, and the question
-# does not contain the word "delete".
+# The code behind the tools is the same. The offline model calls the tool whose words fit the question best; the words
+# of a name count double. "Delete a file for good." shares words with the question. "Handles entries." shares none, and
+# the question does not contain the word "delete".
 #
 # ## 2 · From one example to a number
 #
@@ -115,8 +116,8 @@ for name, each in {"good": tools, "vague": said_little}.items():
 # %% [markdown]
 # ## 3 · More tools
 #
-# > **Predict.** Now 20 tools, and then all 60. The right one is always among them. How many of the sixty questions go
-# > right with good descriptions, and how many with vague ones? Write down four numbers.
+# > **Predict.** Now 20 tools, and then all 60. The right one is always among them, so nothing becomes impossible. By
+# > about what factor do the tokens of a request grow? Do the good descriptions lose questions as well, and why?
 
 # %%
 results = {}
@@ -150,7 +151,8 @@ for asked in results["good", 60][0]:
     print(f"{asked.question[:56]:57} {asked.tool:13} called: {first_call(asked.question, tools)[0]}")
 
 # %% [markdown]
-# Most of them are neighbours: a tool that is near in meaning was called. Take the appointment that was to be
+# Four of the six are neighbours: a tool that is near in meaning was called. Twice it was `search`: this model takes a
+# question to the encyclopedia unless another tool fits clearly better. Now take the appointment that was to be
 # cancelled. Its tool has a good description:
 
 # %%
@@ -158,7 +160,7 @@ for name in ("delete_event", "cancel_order"):
     print(f"{name}: {by_name[name].description}\n")
 
 # %% [markdown]
-# Still `cancel_order` wins. Its *name* has the customer's word in it, and this model weighs a name double.
+# Still `cancel_order` wins. Its *name* has the customer's word in it, and this model counts a name double.
 #
 # > **Predict.** We change nothing but the name: `delete_event` becomes `cancel_event`. Is that enough?
 
@@ -194,7 +196,7 @@ WHEN_NOT = {
 print(*WHEN_NOT.values(), sep="\n")
 
 # %% [markdown]
-# Eight customers, and what is right for each:
+# Eight customers, and what is right for each. We call a tool with the first pair of descriptions:
 
 # %%
 CUSTOMERS = {
@@ -207,20 +209,22 @@ CUSTOMERS = {
     "Cancel A-1017 and give me my money back, it was delivered broken.": "refund_order",
     "Cancel my order A-1017: the lamp arrived broken.": "refund_order",
 }
-print(len(CUSTOMERS), "customers")
+
+
+def marks(pair):
+    two = [Tool(by_name["cancel_order"].function, name, text) for name, text in pair.items()]
+    return "".join("+" if first_call(question, two)[0] == tool else "-" for question, tool in CUSTOMERS.items())
+
+
+print("what:", marks(WHAT))
 
 # %% [markdown]
-# > **Predict.** What it does; when to use it; when to use it *and when not*. How many of eight go right with each?
+# > **Predict.** Each minus is a customer for whom the wrong tool was called. Read those questions. Which of them does
+# > this matcher of words get right when the descriptions say *when*? And when they also say *when not*?
 
 # %%
-def run(order_id: str) -> str:
-    return "done"
-
-
 for told, pair in {"what": WHAT, "when": WHEN, "when, and when not": WHEN_NOT}.items():
-    two = [Tool(run, name, description) for name, description in pair.items()]
-    right = [first_call(question, two)[0] == tool for question, tool in CUSTOMERS.items()]
-    print(f"{told:20} {sum(right)} of 8", "  ", "".join("+" if each else "-" for each in right))
+    print(f"{told:20} {marks(pair)}  {marks(pair).count('+')} of 8")
 
 # %% [markdown]
 # Saying when changed nothing here: most of what the customers say still fits both tools. A sentence that begins with
@@ -232,7 +236,7 @@ for told, pair in {"what": WHAT, "when": WHEN, "when, and when not": WHEN_NOT}.i
 #
 # Anthropic's engineers give the same advice for real models: describe a tool as to a new colleague, with what seems
 # obvious to you, and keep tools clearly apart ([Writing effective tools for
-# agents](https://www.anthropic.com/engineering/writing-tools-for-agents), 2025). There is a dark side. Descriptions
+# agents](https://www.anthropic.com/engineering/writing-tools-for-agents), 2025). There is a risk, too. Descriptions
 # can be *advertising*, too: with edited descriptions, tools were used over ten times more often by GPT-4.1 and
 # Qwen2.5-7B than with the original ones (Faghih et al. 2025, [arXiv:2505.18135](https://arxiv.org/abs/2505.18135)).
 # Remember that when you plug in tools that others wrote.
@@ -303,22 +307,18 @@ for name, each in {"good": tools, "vague": said_little}.items():
 # %%
 import matplotlib.pyplot as plt
 
-COUNTS = [5, 20, 60]
-STYLES = {
-    "good, best 5": ("#2f5d8a", "s", "-"), "good": ("#2f5d8a", "o", "--"),
-    "vague": ("#d98c3f", "o", "--"), "vague, best 5": ("#d98c3f", "s", "-"),
-}
+COUNTS, BLUE, ORANGE = [5, 20, 60], "#2f5d8a", "#d98c3f"
+STYLES = {"good, best 5": (BLUE, "s-", 0), "good": (BLUE, "o--", 0),  # the last: two lines end side by side
+          "vague": (ORANGE, "o--", 1.5), "vague, best 5": (ORANGE, "s-", -1.5)}
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4), gridspec_kw={"width_ratios": [3, 2]})
-for name, (color, marker, line) in STYLES.items():
+for name, (color, line, shift) in STYLES.items():
     rates = [100 * (1 - len(results[name, n][0]) / 60) for n in COUNTS]
-    left.plot(COUNTS, rates, color=color, marker=marker, linestyle=line)
-    shift = {"vague": 1.5, "vague, best 5": -1.5}.get(name, 0)  # the two lines end side by side
+    left.plot(COUNTS, rates, line, color=color)
     left.text(62, rates[-1] + shift, name, color=color, va="center")
-for name in ("good", "good, best 5"):
-    color, marker, line = STYLES[name]
+for name, label in {"good": "all", "good, best 5": "best 5"}.items():
     tokens = [results[name, n][1] for n in COUNTS]
-    right.plot(COUNTS, tokens, color=color, marker=marker, linestyle=line)
-    right.text(62, tokens[-1], "all" if name == "good" else "best 5", color=color, va="center")
+    right.plot(COUNTS, tokens, STYLES[name][1], color=BLUE)
+    right.text(62, tokens[-1], label, color=BLUE, va="center")
 left.set(title="Words decide, with or without search", ylabel="right first call, %", ylim=(60, 102), xlim=(0, 85))
 right.set(title="Search saves tokens", ylabel="tokens in a request", ylim=(0, None), xlim=(0, 78))
 for axes in (left, right):
@@ -363,16 +363,13 @@ def lookup_order(order_id: str) -> str:
     return shop.lookup_order(order_id).partition(" Placed")[0]
 
 
-def calls_of(tool, question):
-    events = FunctionCalling(llm, [tool]).run(question).events
-    print(*(event for event in events if str(event).startswith(("Action", "Observation"))), sep="\n")
-
-
 INVOICE = "My invoice is RE2025-118 and my order is A-1017. What is the status?"
-calls_of(Tool(lookup_order), INVOICE)
+print(*FunctionCalling(llm, [lookup_order]).run(INVOICE).events, sep="\n")
 
 # %% [markdown]
-# It called twice, since nothing told it which of the two is meant. One example in the parameter's description does:
+# It called twice, since nothing told it which of the two is meant. `RE2025` is not even the whole invoice number: this
+# model takes capital letters, perhaps a hyphen, and digits for an id, and stops at the next sign. The needless call
+# costs tokens, and its error ends up in the answer. One example in the parameter's description helps:
 
 # %%
 from typing import Annotated
@@ -383,7 +380,7 @@ def lookup_order(order_id: Annotated[str, 'The id of the order, for example "A-1
     return shop.lookup_order(order_id).partition(" Placed")[0]
 
 
-calls_of(Tool(lookup_order), INVOICE)
+print(*FunctionCalling(llm, [lookup_order]).run(INVOICE).events, sep="\n")
 
 # %% [markdown]
 # An example is shorter than a rule ("a capital letter, a hyphen, four digits") and says the same. For real models,
@@ -408,7 +405,8 @@ def get_data(x: str, y: str) -> str:
 print(get_data("Mei Chen", "shipped"))
 
 # %% [markdown]
-# Six questions, and the orders that a right answer names. The last one misspells a name, as people do.
+# Six questions, and the orders that a right answer names. The last one misspells a name, as people do. What would the
+# query give for it?
 
 # %%
 SIX = {
@@ -419,7 +417,8 @@ SIX = {
     "Which orders of Tom Baker are not shipped yet?": "A-1020",
     "Which orders of Mei Chan are still on their way?": "A-1044 A-1051",
 }
-print(len(SIX), "questions")
+print("Tom Baker:", listed("Tom Baker", "placed"))
+print("Mei Chan: ", listed("Mei Chan", "shipped"))
 
 # %%
 import re
@@ -452,7 +451,7 @@ def find_orders(x: str, y: str) -> str:
 print(score(find_orders)[0].answer)
 
 # %% [markdown]
-# The right tool now, and no better score. What is `y`? A real model would guess.
+# The right tool now, and no better score. Nothing says what `y` is, so the model asks the user.
 #
 # **Step 2: parameters that say what they are.**
 
@@ -538,9 +537,9 @@ print(*states[5].events, sep="\n")
 print(*states[4].events, sep="\n")
 
 # %% [markdown]
-# The last miss is the model's. The offline model matches words, and "not shipped" holds "shipped". You may try a
-# better description; we found none. When you have mended what you can, the rest is a reason for another model, and a
-# measured one.
+# The last miss: the offline model matches words, and "not shipped" holds "shipped". Our word for it, "placed", is one
+# that no customer uses. Exercise 3 below mends this. When you have mended what you can, the misses that are left are a
+# reason for another model, and a measured one.
 #
 # > **Try it.** Go to the step in which the error comes back. What would the model have done with the observation
 # > "none"? Edit it, fork, and see.
@@ -618,11 +617,12 @@ for arguments in ('{"customer": "Mei Chen", "status": "lost"}', '{"name": "Mei C
 # ## Try it yourself
 #
 # 1. Write five new questions for the calendar tools, in words that the descriptions do not use. How many go right?
-# 2. Run section 6 with `BestTools(k=5, ranking=ByCategory(categories()))`: first the category, then the tool. Is it
-#    better?
-# 3. Give `find_orders` a description of `status` that helps with "not shipped yet". Connect a real model (lesson 00)
-#    and see whether it needs one.
-# 4. Describe one tool as if it did everything: orders, mails, dates, money. How many questions does it win in the good
-#    toolbox, and how many in the vague one?
+# 2. Run section 6 with `BestTools(k=5, ranking=ByCategory(categories()))`: first the category, then the tool. Import
+#    `ByCategory` from `agentlib.tools.retrieval` and `categories` from `agentlib.world.many`. Is it better?
+# 3. In the `find_orders` of step 5, write `"not_shipped"` in place of `"placed"` in `Status`, and turn it back into
+#    "placed" before the query. Which question goes right now, and which two go wrong, and why? Change one more word of
+#    `Status` in the same way, so that all six go right.
+# 4. Replace the tool `weather` by one whose description promises everything: orders, mails, dates, money. How many
+#    questions does it win in the good toolbox, and how many in the vague one?
 #
 # Next: lesson 05b. A tool that only reads can be called once too often. A tool that pays cannot.

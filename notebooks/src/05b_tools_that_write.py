@@ -39,7 +39,7 @@
 # fresh copy, and you may break it.
 
 # %%
-from agentlib import LLM, FunctionCalling
+from agentlib import LLM, FunctionCalling, Tool
 from agentlib.world import Orders
 
 llm = LLM()
@@ -74,22 +74,25 @@ class Bank:
     def __init__(self, loses):
         self.paid, self.loses = [], loses
 
-    def pay(self, order_id, amount):
-        self.paid.append((order_id, amount))
+    def pay(self, order_id, amount, reason):
+        self.paid.append((order_id, amount, reason))
         if self.loses():
             raise ConnectionError("the connection timed out")
         return f"Refunded EUR {amount:.2f} for order {order_id}."
 
 
+print(Bank(lambda: False).pay("A-1017", 34.90, "the lamp arrived broken"))
+
+# %%
 def pays_each_time(bank):
     def refund(order_id: str, amount: float, reason: str) -> str:
         """Pay money back for an order that arrived broken, wrong or late."""
-        return bank.pay(order_id, amount)
+        return bank.pay(order_id, amount, reason)
 
     return refund
 
 
-print(Bank(lambda: False).pay("A-1017", 34.90))
+print(Tool(pays_each_time(Bank(lambda: False))).signature)
 
 # %% [markdown]
 # > **Predict.** The first answer is lost, the second arrives. What will the agent do, and what will the customer have
@@ -100,7 +103,7 @@ LAMP = "Refund EUR 34.90 of order A-1017: the lamp arrived broken."
 bank = Bank(iter([True, False]).__next__)
 state = FunctionCalling(llm, [pays_each_time(bank)]).run(LAMP)
 print(state)
-print("paid:", bank.paid)
+print(*bank.paid, sep="\n")
 
 # %% [markdown]
 # 69.80 euros, and an answer that reads well. Nobody made a mistake that one could see: "timed out" sounds as if
@@ -112,103 +115,130 @@ print("paid:", bank.paid)
 # <details><summary>Answer</summary>
 #
 # Perhaps often, and not always. The model did not want to refund twice, either: it believed that the first try had
-# failed. An instruction is a wish. What must never happen belongs into the code that moves the money.
+# failed. An instruction makes a mistake rarer. What must never happen belongs in the code that moves the money.
 # </details>
 #
 # ## 3 · Once, whatever the model does
 #
-# Two repairs. The first refuses a second payment. The second recognises the same call, and gives the first result
-# again without paying. This is called *idempotent*: to do it twice is to do it once. Payment APIs ask for a key by
-# which they recognise a repetition (for example Stripe, [Idempotent
-# requests](https://docs.stripe.com/api/idempotent_requests)).
+# A first repair: the tool refuses a second payment.
+#
+# > **Predict.** The money is safe. What does the customer *hear*, when the first answer is lost?
 
 # %%
 def refuses_the_second(bank):
     def refund(order_id: str, amount: float, reason: str) -> str:
         """Pay money back for an order that arrived broken, wrong or late."""
-        if any(order == order_id for order, _ in bank.paid):
+        if any(order == order_id for order, *_ in bank.paid):
             raise ValueError(f"order {order_id} was already refunded")
-        return bank.pay(order_id, amount)
+        return bank.pay(order_id, amount, reason)
 
     return refund
 
 
-def repeats_the_result(bank):
-    def refund(order_id: str, amount: float, reason: str) -> str:
-        """Pay money back for an order that arrived broken, wrong or late."""
-        if (order_id, amount) in bank.paid:
-            return f"Refunded EUR {amount:.2f} for order {order_id}; it had been paid before, and was not paid again."
-        return bank.pay(order_id, amount)
-
-    return refund
-
-
-DESIGNS = [pays_each_time, refuses_the_second, repeats_the_result]
-print(*(design.__name__ for design in DESIGNS), sep="\n")
-
-# %% [markdown]
-# > **Predict.** Both pay once. What does the customer *hear* in each case?
-
-# %%
-for design in DESIGNS[1:]:
+def with_one_answer_lost(design):
     bank = Bank(iter([True, False]).__next__)
     state = FunctionCalling(llm, [design(bank)]).run(LAMP)
-    print(f"{design.__name__}: paid {len(bank.paid)} time\n   {state.answer}\n")
+    print(f"payments: {len(bank.paid)}. {state.answer}")
+
+
+with_one_answer_lost(refuses_the_second)
 
 # %% [markdown]
 # The refusal protects the money and spoils the answer. "I could not do this" is not true: it was done, by the call
 # before. The customer will call again.
 #
-# How often does it matter? Sixty runs each, while more and more of the bank's answers are lost. We count two things:
-# money paid more than once, and answers that are not true. The money has always been sent, so "Refunded" is the true
-# one.
+# A second repair: the tool recognises the *same call*, and gives its result again without paying. This is called
+# *idempotent*: to do it twice is to do it once.
 
 # %%
+def repeats_the_result(bank):
+    def refund(order_id: str, amount: float, reason: str) -> str:
+        """Pay money back for an order that arrived broken, wrong or late."""
+        if (order_id, amount, reason) in bank.paid:
+            return f"Refunded EUR {amount:.2f} for order {order_id}; it had been paid before, and was not paid again."
+        return bank.pay(order_id, amount, reason)
+
+    return refund
+
+
+with_one_answer_lost(repeats_the_result)
+
+# %% [markdown]
+# But which call is the same one? Here it is one with the same three arguments.
+#
+# > **Predict.** Two of three mugs arrived broken, at EUR 9.90 each. The first one is reported, then the second, then
+# > the first again, in other words. Which of the three calls pay?
+
+# %%
+bank = Bank(lambda: False)
+refund = repeats_the_result(bank)
+for reason in ("a mug arrived broken", "a mug arrived broken", "one of the mugs was broken"):
+    print(refund("A-1002", 9.90, reason))
+
+# %% [markdown]
+# Wrong twice. The second mug was reported in the words of the first, so it was not paid. The first one was paid again,
+# since its words had changed. Arguments only hint at what was meant. Payment APIs therefore ask the caller for a key:
+# a new one for each payment that is wanted, the same one for each try (for example Stripe, [Idempotent
+# requests](https://docs.stripe.com/api/idempotent_requests)). Where there is no key, a second rule must help. Section
+# 4 has one.
+#
+# How often does all this matter? Sixty runs each, while more and more of the bank's answers are lost. Each run ends in
+# one of four ways, and only the first is right: the customer was paid once, and is told so.
+
+# %%
+from collections import Counter
 from random import Random
+
+ENDS = {(1, True): "paid once, told so", (1, False): "paid once, told no",
+        (2, True): "paid twice, told once", (2, False): "paid twice, told no"}
+RATES = [0.0, 0.2, 0.4, 0.6]
 
 
 def trial(design, rate, seed):
     chance = Random(seed)
     bank = Bank(lambda: chance.random() < rate)
     state = FunctionCalling(LLM("offline", seed=seed), [design(bank)]).run(LAMP)
-    return len(bank.paid) > 1, not state.answer.startswith("Refunded")
+    return ENDS[len(bank.paid), state.answer.startswith("Refunded")]
 
 
-RATES = [0.0, 0.2, 0.4, 0.6]
 found = {}
-for design in DESIGNS:
-    trials = {rate: [trial(design, rate, seed) for seed in range(60)] for rate in RATES}
-    found[design.__name__] = [tuple(map(sum, zip(*trials[rate], strict=True))) for rate in RATES]
-    print(f"{design.__name__:19}", *found[design.__name__])
+for design in (pays_each_time, refuses_the_second, repeats_the_result):
+    found[design.__name__] = [Counter(trial(design, rate, seed) for seed in range(60)) for rate in RATES]
+    print(f"{design.__name__}, 40 % lost:", dict(sorted(found[design.__name__][2].items())))
 
 # %%
 import matplotlib.pyplot as plt
 
-COLORS = dict(zip(found, [("#d98c3f", "o"), ("#6b7484", "^"), ("#2f5d8a", "s")], strict=True))
-figure, sides = plt.subplots(1, 2, figsize=(9.5, 3.3))
-for place, (axes, title) in enumerate(zip(sides, ["Paid more than once", "The answer is not true"], strict=True)):
-    for name, (color, marker) in COLORS.items():
-        rates = [100 * counts[place] / 60 for counts in found[name]]
-        height = rates[-1] + (4 if place == 0 and name == "refuses_the_second" else 0)  # two lines lie on each other
-        axes.plot([100 * rate for rate in RATES], rates, color=color, marker=marker)
-        axes.text(62, height, name.replace("_", " "), color=color, va="center")
-    axes.set(title=f"{title}, % of runs", xlabel="lost answers, %", xlim=(-3, 105), ylim=(-3, 75))
-    axes.set_xticks([0, 20, 40, 60])
+COLORS = dict(zip(ENDS.values(), ["#2f5d8a", "#b9c0ca", "#d98c3f", "#7a4210"], strict=True))
+figure, sides = plt.subplots(1, 3, figsize=(9.5, 3.4), sharey=True)
+for axes, (name, counts) in zip(sides, found.items(), strict=True):
+    bottom = [0.0] * len(RATES)
+    for end, color in COLORS.items():
+        shares = [100 * each[end] / 60 for each in counts]
+        axes.bar(range(len(RATES)), shares, bottom=bottom, color=color, edgecolor="white", label=end)
+        bottom = [low + share for low, share in zip(bottom, shares, strict=True)]
+    axes.set(title=name.replace("_", " "), xlabel="answers lost, %")
+    axes.set_xticks(range(len(RATES)), [f"{100 * rate:.0f}" for rate in RATES])
     axes.spines[["top", "right"]].set_visible(False)
+sides[0].set_ylabel("runs, %")
+figure.legend(*sides[0].get_legend_handles_labels(), loc="lower center", ncols=4, frameon=False)
 figure.suptitle("A refusal saves the money; the same result again saves the answer, too")
-figure.tight_layout()
-
-# %%
-twice = {name: [counts[0] for counts in rows] for name, rows in found.items()}
-untrue = {name: [counts[1] for counts in rows] for name, rows in found.items()}
-assert not any(twice["refuses_the_second"] + twice["repeats_the_result"])
-assert twice["pays_each_time"][-1] > 20 and not any(untrue["repeats_the_result"])
-assert all(b > a for a, b in zip(untrue["pays_each_time"][1:], untrue["refuses_the_second"][1:], strict=True))
-print("only repeats_the_result pays once and tells the truth, in", 60 * len(RATES), "runs of each")
+figure.tight_layout(rect=(0, 0.09, 1, 1))
 
 # %% [markdown]
-# *Measured on the offline model, which tries a call again after a time-out, once, and with answers that we lost on
-# purpose. It shows a mechanism. How often your bank's answers get lost is another question.*
+# The first two designs end wrongly equally often: in each run in which the first answer is lost. The one pays too
+# much, and the other says what is not so.
+
+# %%
+right = {name: sum(each["paid once, told so"] for each in counts) for name, counts in found.items()}
+for name, count in right.items():
+    print(f"{name:19} {count} of {60 * len(RATES)} runs end rightly")
+assert right["pays_each_time"] == right["refuses_the_second"] < right["repeats_the_result"] == 60 * len(RATES)
+
+# %% [markdown]
+# *Measured on the offline model. It tries a call once more after an error that sounds as if it would pass, such as
+# "timed out". The answers were lost on purpose. This shows a mechanism; how often your bank's answers get lost is
+# another question.*
 #
 # ## 4 · The rule in the database
 #
@@ -224,35 +254,48 @@ print(inspect.getsource(Orders.refund))
 
 # %% [markdown]
 # The primary key allows one refund for an order, whatever the program does. The transaction is whole or not at all.
-# And each refusal says what to do instead, as in lesson 05a.
+# And both repairs are here. The same call again gets its result. Any other second refund of the order is refused: the
+# shop cannot know whether it is a new wish or the old one in other words. Then the error says what was paid, and this
+# is true either way. (A second mug in the words of the first gets the first result, but the answer says that
+# nothing was paid again.)
 #
-# > **Predict.** Eight threads refund the same order at the same time. How many succeed?
+# > **Predict.** Eight threads refund one order at the same time: first all with the same call, then each with another
+# > amount. How many calls succeed, and how many pay?
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
 
 from agentlib import Toolbox
 
+
+def eight_at_once(amounts):
+    shop = Orders()
+    box = Toolbox(shop.tools)
+    calls = [f'{{"order_id": "A-1017", "amount": {amount}, "reason": "broken"}}' for amount in amounts]
+    with ThreadPoolExecutor(8) as pool:
+        kinds = Counter(outcome.kind for outcome in pool.map(lambda call: box.run("refund", call), calls))
+    ((payments,),) = shop.query("SELECT count(*) FROM refunds WHERE order_id = 'A-1017'")
+    print(f"{kinds['ok']} ok, {kinds['tool_error']} refused, payments: {payments}")
+
+
+eight_at_once([34.9] * 8)
+eight_at_once(range(1, 9))
+
+# %%
 box = Toolbox(Orders().tools)
-CALL = '{"order_id": "A-1017", "amount": 34.9, "reason": "broken"}'
-with ThreadPoolExecutor(8) as pool:
-    outcomes = list(pool.map(lambda _: box.run("refund", CALL), range(8)))
-kinds = [outcome.kind for outcome in outcomes]
-print(kinds.count("ok"), "ok,", kinds.count("tool_error"), "refused")
-print(next(outcome.text for outcome in outcomes if outcome.is_error))
+for amount in (34.9, 34.9, 4.5):
+    print(box.run("refund", f'{{"order_id": "A-1017", "amount": {amount}, "reason": "broken"}}').text)
 
 # %% [markdown]
 # ## 5 · What no rule can know
 #
 # The shop now cannot pay twice, nor refund more than was paid, nor refund an order that has not arrived. Is that
-# enough? The same tools again, with nobody who looks.
+# enough? The same tools again, and no person is asked.
 #
 # > **Predict.** One order is to be cancelled; for the other one, somebody wants to know the status. What do the tables
 # > say afterwards?
 
 # %%
-from agentlib import Tool
-
 BOTH = "Cancel order A-1020, and tell me the status of order A-1053."
 STATUS = "SELECT id, status FROM orders WHERE id IN ('A-1020', 'A-1053')"
 alone = Orders()
@@ -300,8 +343,8 @@ print(shop.query(STATUS))
 
 # %% [markdown]
 # A rejected call has a result like any other, an error with the reason in it, so the history stays whole (lesson 04).
-# The answer is poor: it is silent about the order that *was* cancelled. Trust the tables, and the trace, more than the
-# prose.
+# The answer is poor: it is silent about the order that *was* cancelled. What was done stands in the tables and in the
+# trace.
 #
 # Here is how it works, from the library. A stage is a group of calls that run together; a call that writes is a stage
 # of its own:
@@ -330,7 +373,8 @@ print(again.events[-1])
 
 # %% [markdown]
 # The state knows nothing of the other run, and so the call runs. **Going back does not undo what was done in the
-# world.** It was the database that said no: approval and the rule of section 4 are two locks, and you want both.
+# world.** It was the shop that said no, since the order is no longer one that can be
+# cancelled. Approval does not replace such rules; you want both.
 #
 # ## 7 · Edit
 #
@@ -363,7 +407,7 @@ print(*done.events, sep="\n")
 #
 # ## 8 · Tomorrow, in another process
 #
-# People go home. A waiting run is a state, and a state can be saved.
+# The person may answer tomorrow. A waiting run is a state, and a state can be saved.
 
 # %%
 import tempfile
@@ -379,17 +423,56 @@ loaded = State.load(file)
 print("the same state:", loaded == waiting, "·", *loaded.pending)
 
 # %% [markdown]
-# > **Predict.** Now the hard case. A person approves, the program saves, and dies *while* the tool runs. Was the money
-# > sent? What should the loaded state do: run the call, or not?
+# Now the hard case: a person approves, the program saves, and dies *while* the tool runs. We do just that. This program
+# runs the approved call on a shop in a file, and ends after the payment, before the result is known.
 
 # %%
-agent.approve(waiting).save(file)
-loaded = State.load(file)
-print(loaded.status, "·", loaded.reason, "·", "approved calls:", len(loaded.approved))
+import os
+import subprocess
+import sys
+
+CHILD = """
+import os
+from agentlib import FunctionCalling, LLM, State, Tool
+from agentlib.world import Orders
+
+def refund(order_id: str, amount: float, reason: str) -> str:
+    Orders("shop.db").refund(order_id, amount, reason)
+    os._exit(7)  # dies here, without a word
+
+agent = FunctionCalling(LLM("offline"), [Tool(refund, writes=True)])
+approved = agent.approve(State.load("waiting.json"))
+approved.save("waiting.json")
+agent.run(approved)
+"""
+PATHS = {"PYTHONPATH": os.pathsep.join([folder.name, *filter(None, sys.path)])}
+ended = subprocess.run([sys.executable, "-c", CHILD], cwd=folder.name, env=os.environ | PATHS)
+print("the program ended with", ended.returncode)
 
 # %% [markdown]
-# It asks again. The file cannot know whether the money was sent. So nothing is paid a second time without a person who
-# has looked: at most once, never twice.
+# > **Predict.** Was the money sent? Can the saved state tell? What should the loaded state do: run the call, or not?
+
+# %%
+loaded = State.load(file)
+print(loaded.status, "·", loaded.reason, "·", "approved calls:", len(loaded.approved))
+shop = Orders(Path(folder.name) / "shop.db")
+print(shop.query("SELECT * FROM refunds WHERE order_id = 'A-1002'"))
+
+# %% [markdown]
+# The money was sent, and the file cannot know it: it was saved before. So the loaded state runs nothing by itself. The
+# call waits again, for a person who has looked.
+#
+# > **Predict.** The person does not look, and approves. What is paid, and what is said?
+
+# %%
+agent = FunctionCalling(llm, shop.tools)
+print(agent.run(agent.approve(loaded)).answer)
+print(shop.query("SELECT * FROM refunds WHERE order_id = 'A-1002'"))
+shop.close()
+
+# %% [markdown]
+# Each approval runs a call at most once. It cannot stop a person who approves again. What stopped the second payment
+# was the shop, which recognised the call. Approval does not make a write idempotent.
 #
 # ## 9 · Nobody there
 #
@@ -399,7 +482,8 @@ print(loaded.status, "·", loaded.reason, "·", "approved calls:", len(loaded.ap
 # %%
 from agentlib.approval import attended, reject_all
 
-last = list(attended(agent, "Please cancel order A-1056.", reject_all))[-1]
+shop = Orders()
+last = list(attended(FunctionCalling(llm, shop.tools), "Please cancel order A-1056.", reject_all))[-1]
 print(*last.events[-3:], sep="\n")
 print(shop.query("SELECT status FROM orders WHERE id = 'A-1056'"))
 
@@ -449,8 +533,8 @@ print(len(writes), "of", len(QUESTIONS), "first calls wait:", ", ".join(sorted(w
 # %% [markdown]
 # If *every* call waited, who would still read each one? Anthropic reports that users of Claude Code accept 93 % of its
 # permission prompts ([Claude Code auto mode](https://www.anthropic.com/engineering/claude-code-auto-mode), 2026).
-# Attention is what approval is made of. Spend it on calls that cannot be undone, and let code decide the rest: limits,
-# rules in the database, or a sandbox (lesson 08).
+# People look closely at a few questions, not at hundreds. Ask them about calls that cannot be undone, and let code
+# decide the rest: limits, rules in the database, or a sandbox (lesson 08).
 #
 # ## 11 · Tools from another program
 #
@@ -470,12 +554,7 @@ print(server_file.read_text(encoding="utf-8"))
 # so, and those that use the server show nothing.
 
 # %%
-import os
-import sys
-
 from agentlib.mcp_bridge import MCPTools
-
-PATHS = {"PYTHONPATH": os.pathsep.join([folder.name, *filter(None, sys.path)])}
 
 
 def start(place, **settings):
@@ -513,7 +592,7 @@ if remote:
 server.close()
 
 # %% [markdown]
-# ## 12 · Whose word is it?
+# ## 12 · Who says that a tool writes?
 #
 # How did the agent know that `refund` writes? The server said so: a tool may carry a hint, `readOnlyHint`. Here is a
 # second server. It offers the same tools, and has forgotten the marks.
@@ -560,20 +639,23 @@ server.close()
 # ## Recap
 #
 # - A **time-out** says that there is no answer. It does not say that nothing was done.
-# - Make writes **idempotent**: the same call again gives the same result, and does nothing more.
+# - Make writes **idempotent**: the same call again gets its result, and does nothing more. What is "the same" is best
+#   said by a key.
 # - What must never happen belongs **where the money is**: a key, a check, a transaction. Not in the prompt.
 # - What is allowed need not be wanted. A call that writes **waits**, with its exact arguments, in a state.
 # - **Approve** lets this one call run, once. **Reject** tells the model why. **Edit** asks again.
-# - Saved, loaded, interrupted: **at most once**. Unattended: **reject**.
+# - An approval runs a call **at most once**; a loaded state asks again. Unattended: **reject**.
 # - Ask **seldom**, and where it counts. A server's hints are **its word**, not yours.
 #
 # ## Try it yourself
 #
-# 1. Give `refund` a `timeout` of 0.1 seconds and a bank that sleeps longer. What does the error say, and why?
+# 1. Make the refund of section 2 a tool with a time limit, `Tool(refund, timeout=0.1)`, and let the bank sleep for half
+#    a second after it has paid. How often does it pay? Now add `writes=True`, and approve. What does the error say, and
+#    what does the model make of it?
 # 2. Write a decision function for `attended` that looks the order up before it approves.
-# 3. Serve the tools of section 2 over MCP, and lose the answer between server and client: close the server while a call
-#    runs.
-# 4. In section 5 the model misreads a request. Find a wording that it reads rightly. Would you give up the approval
-#    then?
+# 3. Serve a refund over MCP that pays, writes the payment into a file, and ends its process with `os._exit(1)`. What
+#    does the agent hear, and what does the file say?
+# 4. In section 5 the model misreads a request. We tried many wordings of it, and none went right. Ask for the two
+#    things in two runs instead. What do the tables say now? Would you give up the approval?
 #
 # Next: [06 · Plan and execute](06_plan_and_execute.ipynb) separates planning from doing.
