@@ -16,12 +16,11 @@
 # **The question.** A model that can run code can compute, read data and draw. The same tool can read your keys and
 # delete your files. How do you keep the first and prevent the second?
 #
-# **You will build** a tool that runs Python, let an agent analyse real data with it, write a filter for dangerous code
-# and break it twice. Then you take the sandbox of `agentlib` apart, layer by layer, and attack each layer.
+# **You will build** a tool that runs Python, let an agent analyse data with it, write a filter for dangerous code and
+# break it twice. Then you attack the sandbox of `agentlib`, layer by layer.
 #
 # **Time:** about an hour. **You need:** lessons 04 and 05a.
-
-# %% [markdown]
+#
 # ```mermaid
 # flowchart LR
 #     M([model]) -->|code| S
@@ -35,8 +34,10 @@
 #     P -. network .-x H
 # ```
 #
-# The sandbox needs something of the operating system. The first cell asks what there is here. If there is nothing, it
-# says what to install and stops: then read on with the outputs as they are.
+# A *sandbox* runs code so that it reaches nothing but what it was given. The operating system must help. On Linux that
+# is *bubblewrap*, a program that gives others their own view of the machine, or *Landlock*, by which a process gives up
+# access to files. The first cell asks what there is here. If there is nothing, it says what to install and stops: then
+# read on with the outputs as they are.
 
 # %%
 from agentlib.sandbox import Policy, SandboxUnavailable, all_backends, run
@@ -50,7 +51,7 @@ linux = here in ("bubblewrap", "landlock")
 print("ready" if linux else f"ready with {here}; the outputs below were made on Linux, and some will differ here")
 
 # %% [markdown]
-# ## 1 · Sums in the head
+# ## 1 · Products without a tool
 #
 # > **Predict.** No tools. The model is asked for five products. Where will it go wrong?
 
@@ -58,14 +59,14 @@ print("ready" if linux else f"ready with {here}; the outputs below were made on 
 from agentlib import LLM, Message
 
 llm = LLM()
-PRODUCTS = ["7 * 8", "48 * 91", "482 * 912", "48217 * 91283", "123456789 * 987654321"]
-for product in PRODUCTS:
-    said = llm.chat([Message("user", f"What is {product}?")]).content
-    print(f"{product:22} {said:20} {'right' if said == f'{eval(product)}.' else f'wrong: {eval(product)}'}")
+PAIRS = [(7, 8), (48, 91), (482, 912), (48217, 91283), (123456789, 987654321)]
+for a, b in PAIRS:
+    said = llm.chat([Message("user", f"What is {a} * {b}?")]).content
+    print(f"{a} * {b}: {said}", "right" if said == f"{a * b}." else f"wrong, it is {a * b}")
 
 # %% [markdown]
-# The first two wrong answers differ from the right ones in one digit. Nothing in them looks wrong. This is the offline
-# model, and its errors are made by a rule, which you can read:
+# The first two wrong answers differ from the right ones in one digit. Nothing in them looks wrong. The offline model
+# makes its errors by a rule:
 
 # %%
 import inspect
@@ -75,21 +76,18 @@ from agentlib.offline import arithmetic
 print(inspect.getsource(arithmetic.in_head))
 
 # %% [markdown]
-# Real models err for another reason. They write a number from left to right, while carries come from the right. In
-# 2023, ChatGPT and GPT-4 had 55 % and 59 % of products of two three-digit numbers right (Dziri et al., [Faith and
-# Fate](https://arxiv.org/abs/2305.18654)). The authors' explanation: models match pieces of computations that they have
-# seen, and do not carry out the steps.
+# Real models err for another reason. In 2023, ChatGPT and GPT-4 had 55 % and 59 % of products of two three-digit
+# numbers right (Dziri et al., [Faith and Fate](https://arxiv.org/abs/2305.18654)). The authors' explanation: models
+# match pieces of computations that they have seen, and do not carry out the steps.
 #
-# Models are good at *writing down* what has to be computed. So let them write a program, and let Python run it. Two
-# papers proposed it in one week of November 2022. With PAL, a code model beat a much larger one that reasoned in words
-# by 15 points on school mathematics ([Gao et al.](https://arxiv.org/abs/2211.10435)). Program of Thoughts gained about
-# 12 % on average over eight data sets ([Chen et al.](https://arxiv.org/abs/2211.12588)). CodeAct made code the language
-# of *all* actions, with up to 20 % more successes ([Wang et al. 2024](https://arxiv.org/abs/2402.01030)).
+# Models are good at *writing down* what has to be computed. So let them write a program, and let Python run it. With
+# PAL, a code model beat a much larger one that reasoned in words by 15 points on school mathematics ([Gao et al.
+# 2022](https://arxiv.org/abs/2211.10435)). CodeAct made code the language of *all* actions, with up to 20 % more
+# successes ([Wang et al. 2024](https://arxiv.org/abs/2402.01030)).
 #
 # ## 2 · The interpreter as a tool
 #
-# `run` executes code in a sandbox. For now, take it as given; from section 5 on you open it. As a tool it is three
-# lines.
+# `run` executes code in a sandbox, which section 5 opens. As a tool it is three lines.
 #
 # > **Predict.** The agent has the tool now. Will its answer be right?
 
@@ -105,13 +103,11 @@ def python(code: str) -> str:
 print(FunctionCalling(llm, [python]).run("What is 48217 * 91283?"))
 
 # %% [markdown]
-# It called the tool, and its answer is as wrong as before. The code is an expression, as one would type it in a
-# notebook; a program prints only what it is told to print. The observation was empty, and the model filled the gap
-# from its head. With a tool call in the trace, the answer even looks checked.
+# It called the tool, and its answer is as wrong as before. The code is an expression, as in a notebook; a program
+# prints only what it is told to print. The observation was empty, and the model filled the gap from its head.
 #
 # The description has to say how the tool wants its code, and an empty result has to say that it is empty. The
-# library's tool does both. (Some modules of the sandbox can be imported on Linux only, so we read their source from the
-# files.)
+# library's tool does both. (Some modules of the sandbox can be imported on Linux only, so we read the files.)
 
 # %%
 import ast
@@ -124,10 +120,13 @@ from agentlib.sandbox.tool import PythonSession, python_tool
 LIBRARY = Path(agentlib.sandbox.__file__).parent
 
 
-def source(file, name):
+def source(file, name, since=""):
+    """Give the source of a function: all of it, or from the line on that begins with `since`."""
     text = (LIBRARY / file).read_text(encoding="utf-8")
     (found,) = [node for node in ast.parse(text).body if getattr(node, "name", "") == name]
-    return ast.get_source_segment(text, found) + "\n"
+    lines = ast.get_source_segment(text, found).splitlines()
+    first = next(at for at, line in enumerate(lines) if line.strip().startswith(since))
+    return "\n".join([lines[0], "    ..."] * (first > 0) + lines[first:]) + "\n"
 
 
 print(fill(python_tool().description, 100), "\n")
@@ -152,11 +151,11 @@ print(FunctionCalling(llm, [python_tool()]).run("What is 48217 * 91283?"))
 # One word: `print`. The model read the description.
 #
 # *The offline model writes such programs from a few templates; that it prints where the description speaks of printing
-# is one of its rules. How often your model needs to be told, your model will show.*
+# is one of its rules.*
 #
 # ## 3 · Real data
 #
-# matplotlib comes with some sample data. One file holds the daily prices of a share, and how many were traded.
+# matplotlib comes with the daily prices of a share, and how many were traded.
 
 # %%
 import matplotlib
@@ -191,10 +190,8 @@ print("without the agent:", total := sum(int(row["Volume"]) for row in rows))
 assert str(total) in state.answer
 
 # %% [markdown]
-# A traceback is an observation like any other. This one ended in the name that is not there. The second program looks
-# at the header, and the third is right: the sum without the agent is the same.
-#
-# Now a picture.
+# This traceback ended in the name that is not there. The second program looks at the header, and the third is right:
+# the sum without the agent is the same. Now a picture.
 
 # %%
 from IPython.display import Image
@@ -219,6 +216,8 @@ picture("close.png")
 #
 # The file begins with the last day. Time runs from right to left: the share seems to fall, and it rose.
 # </details>
+#
+# `say` gives a run that has ended one more message of the user, and the agent goes on from there:
 
 # %%
 states = list(agent.steps(agent.say(drawn, "Plot the Close column of msft.csv, oldest first.")))
@@ -227,7 +226,7 @@ assert float(rows[0]["Close"]) > float(rows[-1]["Close"])  # the first row is th
 picture("close.png")
 
 # %% [markdown]
-# Code that ran is not code that is right. No sandbox helps here; tests do (lesson 07), and somebody who looks.
+# Code that ran is not code that is right. No sandbox helps here; tests do, and somebody who looks.
 #
 # > **Try it.** Step through the second turn. Which line of the program is new?
 
@@ -239,8 +238,7 @@ Stepper(states, agent)
 # %% [markdown]
 # ## 4 · Why not `exec`?
 #
-# Python can run a text by itself. Many home-made agents do, since it is one line. For this section we plant a key where
-# programs keep their keys.
+# Python can run a text by itself, in one line. For this section we plant a key where programs keep their keys.
 
 # %%
 import os
@@ -250,8 +248,8 @@ ATTACK = 'import os\nprint(os.environ["WEATHER_KEY"])'
 exec(ATTACK, {})
 
 # %% [markdown]
-# The code runs in our process, with our rights, and the key is in its hands. The model need not be evil: a web page
-# that it has read may have told it to (*prompt injection*).
+# The code runs in our process, with our rights, and has the key. The model need not mean harm: a web page that it has
+# read may have told it to (*prompt injection*).
 #
 # The obvious answer is to read the code before it runs. No imports, no dangerous names:
 
@@ -293,7 +291,7 @@ filtered(WALK)
 
 # %% [markdown]
 # From the tuple to `object`, from there to all classes that are loaded, among them one that the module `os` defines.
-# The globals of its functions are that module. The program never says `os`.
+# The globals of its functions are that module.
 #
 # So forbid attributes that begin with an underscore:
 
@@ -309,7 +307,8 @@ first_check, check = check, check_more
 filtered(WALK)
 
 # %% [markdown]
-# > **Predict.** Is that the end of it? A generator has a frame, and a frame knows who called it.
+# > **Predict.** Is that the end of it? A generator has a *frame*, which holds the variables of code
+# > that runs; and a frame knows who called it.
 
 # %%
 FRAMES = """
@@ -324,23 +323,23 @@ for frame in walker:
 filtered(FRAMES)
 
 # %% [markdown]
-# The frame of the code, then the frame of `filtered` itself, and its globals are this notebook's. One more rule would
-# stop that, and the next walk would need another. The filter must know every path; the attacker needs one. They share
-# one heap of objects, in which everything is connected.
+# The frame of the code, then the frame of `filtered` itself, and its globals are this notebook's. The filter
+# must know every path; the attacker needs one. Code and notebook are one process, in which any object may lead to any
+# other.
 #
-# This is not only an exercise. The library simpleeval fell to generators' frames in 2024
-# ([issue 138](https://github.com/danthedeckie/simpleeval/issues/138)). The interpreter in Hugging Face's smolagents,
-# with static and dynamic checks, was escaped in 2025
+# The library simpleeval was escaped by generators' frames in 2024 ([issue
+# 138](https://github.com/danthedeckie/simpleeval/issues/138)). The interpreter in Hugging Face's smolagents, with
+# checks before and during the run, was escaped in 2025
 # ([CVE-2025-5120](https://www.cve.org/CVERecord?id=CVE-2025-5120)).
 #
 # ## 5 · The wall in the right place
 #
-# What can a *process* do to the world? By itself, nothing. It asks the kernel, by *system calls*: open this file, send
-# these bytes. There are some hundreds of calls, and no way around them. A wall there does not care which Python led to
-# the call.
+# What can a *process* do to the world? By itself, nothing. It asks the *kernel*, the core of the operating system, by
+# *system calls*: open this file, send these bytes. There is no way around them. A wall there does not depend on which
+# Python led to the call.
 #
 # So the code runs in a process of its own, and the kernel is told what that process may ask for. Each attack below runs
-# twice: in a bare process, and in the sandbox. All of them are harmless and bounded, and go for things that we planted.
+# twice: in a bare process, and in the sandbox. All are harmless and go for things that we planted.
 
 # %%
 import tempfile
@@ -364,7 +363,7 @@ def attack(code, policy=PATIENT):
 attack("print('hello')")
 
 # %% [markdown]
-# `unsafe_no_isolation` is long and ugly on purpose. Never use it for code that you have not read.
+# Never use `unsafe_no_isolation` for code that you have not read.
 #
 # ### The environment
 #
@@ -374,15 +373,14 @@ attack("print('hello')")
 attack('import os\nprint(os.environ.get("WEATHER_KEY", "no such variable"))')
 
 # %% [markdown]
-# A process inherits all variables of its parent. The cure is to start with none:
+# A process inherits all variables of its parent. The cure is to start with none. Here and below, functions of the
+# library make the arguments of bubblewrap's command, `bwrap`:
 
 # %%
 print(source("namespaces.py", "set_environment"))
 
 # %% [markdown]
 # ### Files
-#
-# The key stands in a file, too.
 #
 # > **Predict.** The code knows the path of the file. Is it refused the file, or is there none?
 
@@ -399,20 +397,27 @@ secret.write_text("WEATHER_KEY=not-a-real-key-7f3a\n", encoding="utf-8")
 print("in the folder:", os.listdir(folder.name))
 
 # %% [markdown]
-# Both are possible, by the layer that does it. *Namespaces* give the process another view of the machine: a tree of
-# files in which only what is listed exists. There the file does not exist. *Landlock* leaves the view and refuses to
-# open: for containers, in which namespaces are often forbidden.
+# Either can be. bubblewrap uses *namespaces*, by which the kernel gives a process another view of the machine: a tree
+# of files in which only what is listed exists. There the file does not exist:
 
 # %%
-print(source("namespaces.py", "show_only"))
-print(source("inside/file_access.py", "restrict"))
+print(source("namespaces.py", "show_only", since="arguments ="))
 
 # %% [markdown]
-# Read once what *is* listed: Python and its libraries, read-only, and one empty folder. Your home folder is not.
+# `--ro-bind-try` shows a path read-only; `--tmpfs` makes an empty folder. *Landlock* leaves the view as it is, and
+# refuses to open. It works also where namespaces are forbidden, as in many containers. Its function ends with one
+# rule for each path, the promise never to gain rights by starting a program (`prctl`), and the step that cannot be
+# taken back:
+
+# %%
+print(source("inside/file_access.py", "restrict", since="for paths"))
+
+# %% [markdown]
+# In both, Python and its libraries are there to read, and one empty folder to write to.
 #
 # ### The network
 #
-# Code that has found something wants to send it. We listen at a port of this machine.
+# We listen at a port of this machine.
 
 # %%
 import socket
@@ -438,11 +443,12 @@ attack(SEND)
 print("arrived:", arrived(), "· then:", arrived())
 
 # %% [markdown]
-# The network is a namespace as well. Inside there is none but its own loopback, on which nobody listens. (Which layer
-# answers first is another matter: the last one, below, refuses to make a socket at all.)
+# `PermissionError` is the answer of the last layer below, which refuses to make a socket. Behind it stands another: the
+# network is a namespace, too. Inside, 127.0.0.1 is the sandbox's own, and nobody listens there. (Section 6 tries each
+# layer alone.) `--unshare-net` does that; the others do it for users, processes, shared memory and names:
 
 # %%
-print(source("namespaces.py", "unshare_everything"))
+print(source("namespaces.py", "unshare_everything", since="return"))
 
 # %% [markdown]
 # ### Memory
@@ -454,8 +460,8 @@ attack("block = bytearray(300_000_000)\nprint('holds 300 MB')", LITTLE)
 attack("try:\n    bytearray(300_000_000)\n    print('got them')\nexcept MemoryError:\n    print('refused')", LITTLE)
 
 # %% [markdown]
-# The second program catches the error. It may go on, and still cannot have more. These are the kernel's oldest limits,
-# set for one process:
+# The second program catches the error. It may go on, and still cannot have more. The kernel keeps such limits for each
+# process: `AS` is its memory, `FSIZE` the size of a file, `NPROC` counts processes, `NOFILE` open files.
 
 # %%
 print(source("inside/limits.py", "process_limits"))
@@ -463,8 +469,7 @@ print(source("inside/limits.py", "process_limits"))
 # %% [markdown]
 # ### Processes
 #
-# A *fork bomb* starts itself again and again until the machine stands still. Ours stops at twenty, and its children do
-# nothing.
+# A *fork bomb* starts itself again and again until the machine stands still. Ours stops at twenty.
 
 # %%
 attack("""
@@ -475,11 +480,11 @@ print("started", count + 1)
 """)
 
 # %% [markdown]
-# The first start was refused. Children are more than a load: each would have a memory limit of its own.
+# The first start was refused. Each child would have a memory limit of its own.
 #
 # ### System calls
 #
-# Some system calls are holes in the other layers. One makes a file that lives in memory, and no limit above counts it.
+# Some system calls lead past the other layers. One makes a file in memory, which no limit above counts.
 
 # %%
 attack("""
@@ -489,8 +494,8 @@ print("holds", os.write(file, bytes(1_000_000)), "bytes that no limit counts")
 """)
 
 # %% [markdown]
-# The last layer, *seccomp*, is a list of what may be called at all. It says what is allowed. A list of what is
-# forbidden would be the filter of section 4 again: the kernel gets new calls, too.
+# The last layer is a list of the calls that are allowed; the kernel's means for it is named *seccomp*. A list of what
+# is forbidden would be the filter of section 4 again: the kernel gets new calls, too.
 
 # %%
 listed = ast.parse((LIBRARY / "inside" / "system_calls.py").read_text(encoding="utf-8")).body
@@ -499,10 +504,11 @@ for what, calls in ast.literal_eval(allowed).items():
     print(f"{what:28} {len(calls.split()):3}  {' '.join(calls.split()[:5])} ...")
 
 # %% [markdown]
-# The kernel wants the list as a small program, which it runs before every call:
+# The kernel wants the list as a small program, which it runs before every call. The function that writes it ends so.
+# What it answers is `ALLOW`, or an error: `EPERM` (not permitted), `ENOTSUP` (not supported), `ENOSYS` (no such call).
 
 # %%
-print(source("inside/system_calls.py", "build_filter"))
+print(source("inside/system_calls.py", "build_filter", since="for name in allowed"))
 
 # %% [markdown]
 # ### Time
@@ -537,8 +543,8 @@ print("it still counts")
 enough.set()
 
 # %% [markdown]
-# Nobody can stop a thread from outside. A time limit for a thread only means that we wait no longer. A process can be
-# killed, and all it has started with it:
+# Nobody can stop a thread from outside: we only wait no longer. A process can be killed, and all it has started with
+# it:
 
 # %%
 STUBBORN = """
@@ -554,7 +560,7 @@ print(result.status, "·", result.reason)
 
 # %% [markdown]
 # The kill comes from a *supervisor*, another process that the code cannot reach. And what is printed is cut while it
-# is read, so that no flood fills *our* memory:
+# is read, or it could fill *our* memory:
 
 # %%
 result = run("while True:\n    print('x' * 1000)", policy=Policy(output=2_000, seconds=60))
@@ -563,10 +569,11 @@ print(result.status, "·", len(result.stdout), "characters kept ·", result.trun
 # %% [markdown]
 # ## 6 · All layers, in order
 #
-# This is the code's process, on its way from ours to the code:
+# The code's process ends its preparation so. `drop_all` gives up the *capabilities*, which are the single rights of the
+# user root. `keep_in` calls Landlock.
 
 # %%
-print(source("inside/supervisor.py", "become_user_code"))
+print(source("inside/supervisor.py", "become_user_code", since="limits.set_limits"))
 
 # %% [markdown]
 # > **Check yourself.** Why does the filter of system calls come last? And who says to the supervisor that all is in
@@ -574,14 +581,13 @@ print(source("inside/supervisor.py", "become_user_code"))
 #
 # <details><summary>Answer</summary>
 #
-# The layers before it need calls that it forbids. It tells through a pipe, which is closed before the first line of
-# the code runs. If a layer fails, the process ends, and the code does not run.
+# The layers before it need calls that it forbids. The message goes through a pipe, which is closed before the code
+# runs. If a layer fails, the process ends, and the code does not run.
 # </details>
 #
-# Is any of this superfluous? A script put *one* layer around a process and made our attacks, and did so for each
-# layer.
+# Is any of this superfluous? A script put each layer *alone* around a process, and made seven of our attacks.
 #
-# > **Predict.** Which single layer stops most of them? Which attack is stopped by none?
+# > **Predict.** Does any layer stop all seven? How many of the attacks are stopped by one layer only?
 
 # %%
 from agentlib.measured import measured
@@ -590,23 +596,29 @@ found = measured("isolation")
 print(found["machine"], "·", found["date"], "·", found["command"])
 layers = found["layers"]
 print(" " * 31, *(f"{layer:17}" for layer in layers))
-for place, name in enumerate(found["attempts"][:-1]):
+*tried, endless_loop = found["attempts"]  # the last one is not a matter of layers: see below
+for place, name in enumerate(tried):
     print(f"{name:31}", *(f"{'stopped' if row[place] else '-':17}" for row in layers.values()))
 stoppers = [sum(column) for column in zip(*layers.values(), strict=True)]
 assert min(stoppers) >= 1 and not any(map(all, layers.values()))
 print("\nstopped by one layer only:", stoppers.count(1), "of", len(stoppers))
+print("not in the table:", endless_loop)
 
 # %% [markdown]
-# No layer stops all, and every attack is stopped by at least one. Where two stop the same attack, one may fail. Where
-# there is one, it must not. So each backend is *probed* before its first use: `agentlib` lays out a secret, a port and
-# a process, runs code that goes for them, and uses the backend only if all attempts fail.
+# No layer stops all seven, and each of the seven is stopped by at least one. The eighth attack, the endless loop, is
+# missing: time is a limit of its own, which the supervisor watches from outside. (`CPU`, among the limits above, counts
+# processor time; code that sleeps uses none.)
+#
+# Where two layers stop the same attack, one may fail. Where there is one, it must not. So each *backend* (one way to
+# make a sandbox) is *probed* before its first use: `agentlib` lays out a secret, a port and a process, runs code that
+# goes for them, and uses the backend only if all attempts fail.
 
 # %% [markdown]
 # ## 7 · Other walls
 #
-# `agentlib` has four backends and takes the first that holds and can enforce the policy: bubblewrap (namespaces) and
-# Landlock on Linux, a container engine, and Python compiled to WebAssembly, which runs everywhere but has the standard
-# library only. The same attacks on each:
+# `agentlib` has four backends and takes the first that holds and can enforce the policy: bubblewrap and Landlock on
+# Linux, a container engine (such as Docker), and Python as *WebAssembly*, code for a machine made of software, which
+# runs everywhere but has the standard library only. The same attacks on each, with the eighth:
 
 # %%
 print(" " * 32, *(f"{backend:13}" for backend in found["backends"]))
@@ -616,23 +628,13 @@ assert all(all(row) for name, row in found["backends"].items() if name != "no is
 
 # %% [markdown]
 # *Measured once, by the command above. (The bare process has a time limit as well.) Eight attacks prove little about
-# the ninth; the tests of this project make about a hundred.*
+# the ninth; the tests of this project make more than a hundred.*
 #
-# You can also rent a wall. The code then runs on somebody else's machine, where your files and keys never were. None of
-# these was run here; this is what they say themselves:
-#
-# | service | what it is, by its documentation | the network, by its documentation |
-# |---|---|---|
-# | E2B | a sandbox in the cloud | [open][e2b]; closed by `allow_internet_access=False` |
-# | Modal | a sandbox in the cloud | [nothing comes in][modal]; `block_network=True` blocks what goes out |
-# | Daytona | [a microVM][daytona] with a kernel of its own | [open][limits]; closed by a network policy |
-#
-# [e2b]: https://e2b.dev/docs/network/internet-access
-# [modal]: https://modal.com/docs/guide/sandbox-networking
-# [daytona]: https://www.daytona.io/docs/en/v2/isolation
-# [limits]: https://www.daytona.io/docs/en/v2/network-limits.md
-#
-# Two of the three say that the network is open unless you close it. For code that was given your data, close it.
+# You can also rent a sandbox, on a machine where your files and keys never were. None of these was run here. By their
+# own documentation, [E2B](https://e2b.dev/docs/network/internet-access) and
+# [Daytona](https://www.daytona.io/docs/en/v2/network-limits.md) leave the network open until you close it; with
+# [Modal](https://modal.com/docs/guide/sandbox-networking) nothing comes in, and `block_network=True` blocks what goes
+# out. For code that was given your data, close it.
 #
 # To plug one in, write one class. This is all that a backend has to be:
 
@@ -642,9 +644,7 @@ from agentlib.sandbox import Backend
 print(inspect.getsource(Backend))
 
 # %% [markdown]
-# For a hosted service, `run` would send code and files with the service's client, and make a `Result` of what comes
-# back. `satisfies` would name what the service cannot enforce. `probe` would make real attempts, as ours do. Here is a
-# smaller one that is complete: it writes down what was run, and leaves the rest to another backend.
+# Here is a small one that is complete: it writes down what was run, and leaves the rest to another backend.
 
 # %%
 class Audited:
@@ -670,7 +670,10 @@ print(*audited.log, sep="\n")
 # %% [markdown]
 # ## 8 · What it costs
 #
-# > **Predict.** `print(sum(range(10)))` in a bare interpreter, in each sandbox, in a container: what are the ratios?
+# A *cold* run starts everything anew: the sandbox, and Python in it. For *warm* runs a `Pool` keeps one sandbox, in
+# which Python is loaded already; each run is a *fork*, a copy of that process.
+#
+# > **Predict.** `print(sum(range(10)))`: what takes longer, to start a bare interpreter or to run in a warm sandbox?
 
 # %%
 costs = found["milliseconds"]
@@ -695,10 +698,7 @@ axes.spines[["top", "right"]].set_visible(False)
 figure.tight_layout()
 
 # %% [markdown]
-# *Cold* starts the sandbox for one run. *Warm* keeps it: a `Pool` imports what the runs need once, and every run is a
-# fork of it, with numpy and matplotlib loaded if you want. What must not be warm is the state:
-#
-# > **Predict.** Two runs in one pool. Does the second one see the variable, or the file, of the first?
+# > **Predict.** Two warm runs in one pool. Does the second one see the variable, or the file, of the first?
 
 # %%
 from agentlib.sandbox.pool import Pool
@@ -725,13 +725,12 @@ for file in ("bubblewrap.py", "landlock.py", "container.py", "wasm.py"):
     print(f"{file.removesuffix('.py')}:", fill(text[text.index("hat it does not stop") - 1 :], 100), "\n")
 
 # %% [markdown]
-# And three things that no wall around the code can stop:
+# And three things that no sandbox can stop:
 #
 # - **A wrong answer.** The plot of section 3 ran without an error.
-# - **What you hand in.** Files that you give to the code are in its hands, and what it prints goes to the model. A
-#   sentence in a CSV can be an instruction to it.
-# - **What you do with the result.** The files that come back were made by code that nobody has read. Looking at a
-#   picture is one thing; importing a module is another.
+# - **What you hand in.** The code can read the files that you give it, and what it prints goes to the model. A sentence
+#   in a CSV can be an instruction to it.
+# - **What you do with the result.** The files that come back were made by code that nobody has read. Import none.
 
 # %%
 listener.close()
@@ -744,18 +743,18 @@ print("left behind:", Path(folder.name).exists(), "WEATHER_KEY" in os.environ)
 #
 # - Models guess digits. Let them **write the program**, and let Python compute.
 # - A tool that runs code must say how it wants it (**print**), and say when **nothing** was printed.
-# - A **traceback is an observation**; the model can repair what it can read.
+# - A **traceback is an observation**: the model can repair its program.
 # - **`exec` and filters lose**: code and filter share one process. The wall belongs between process and **kernel**.
 # - Empty **environment**, own **files**, no **network**, **limits**, a list of **calls**, a **supervisor** that kills.
 #   No layer does it alone.
-# - Probe by **attempts**, never fall back in silence, and say what is **not** stopped.
-# - Warm, it costs about as much as a bare interpreter.
+# - Probe by **attempts**, and say what is **not** stopped.
 #
 # ## Try it yourself
 #
 # 1. Extend `check_more` until `FRAMES` is refused. Then find another way in. (The `format` of a text reads attributes.)
-# 2. Give the sandbox `Policy(processes=4)` and run the attack with twenty processes again. What is the status now, and
-#    why? And with `Popen`, which does not wait?
+# 2. Give the sandbox `Policy(processes=4)` and run the attack with twenty processes again. What is the status now? And
+#    with `Popen`, which does not wait?
 # 3. Write an `Audited` that refuses a run when the same code has failed twice.
-# 4. Connect a real model and ask it the questions of section 3. Does it look at the picture before it says that it is
-#    done?
+# 4. Connect a real model and ask it the questions of section 3. Does it see what is wrong with the picture?
+#
+# This is the last lesson so far. More are being written: on reflection, on ways to fail, and on choosing a strategy.
