@@ -1,9 +1,9 @@
-"""The strongest backend: bubblewrap's namespaces, a system call filter and limits (Linux), and Landlock where there is.
+"""The strongest backend: bubblewrap's namespaces, a system call filter and limits, and Landlock (Linux).
 
 What it does not stop: faults of the kernel in the calls that are allowed, what can be guessed from time, and code that
 keeps a processor busy until its time is up. In /proc, code can read how the host's kernel was started and which paths
-are shown to it. Without Landlock it can write into named pipes in a folder that the policy lets be read; with it, /tmp
-itself cannot be written to where that folder is in /tmp.
+are shown to it. Without Landlock (Linux 5.19) it can write into named pipes in a folder that the policy lets be read;
+with it, /tmp itself cannot be written to where that folder is in /tmp.
 """
 
 from __future__ import annotations

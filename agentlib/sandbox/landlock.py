@@ -78,19 +78,20 @@ def start(policy: Policy, modules: Sequence[str] = ()) -> Server:
     """Start a server that runs outside, from which each run closes itself in. Raises StartError."""
     readable = python_folders.readable(policy.read)
     interpreter = python_folders.interpreter()
-    settings = {
-        "namespaces": False,
-        "packages": python_folders.packages(),
-        "readable": [*readable, *DEVICES],
-        "modules": list(modules),
-        "network": [],
-    }
 
     def command(connected: int) -> list[str]:
         return unprivileged.command(interpreter, readable, server_program(interpreter, connected))
 
     with ExitStack() as stack:
         home = stack.enter_context(own_folder())
+        settings = {
+            "namespaces": False,
+            "packages": python_folders.packages(),
+            "readable": [*readable, *DEVICES],
+            "modules": list(modules),
+            "network": [],
+            "own_folder": home,
+        }
         variables = {**ENVIRONMENT, "HOME": home, "TMPDIR": home, "MPLCONFIGDIR": home}
         at_end = ExitStack()
         server = Server(

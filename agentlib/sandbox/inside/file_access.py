@@ -16,6 +16,7 @@ REFER, TRUNCATE, IOCTL_DEV = (1 << bit for bit in range(13, 16))
 READ = EXECUTE | READ_FILE | READ_DIR
 WRITE = WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE
 FOR_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
+MOVES = 2  # the version since which files can be moved between folders (Linux 5.19)
 BIND_AND_CONNECT = 0b11  # of TCP; version 4
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11  # stay within; version 6
 

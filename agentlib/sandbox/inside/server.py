@@ -35,7 +35,7 @@ MOST_SETTINGS = 1 << 17  # bytes
 
 def serve(connected: int) -> None:
     """Serve until the host hangs up. It first sends the settings, as JSON: namespaces, packages, readable, given (what
-    of that the policy names), modules, network."""
+    of that the policy names, with namespaces), modules, network, own_folder (without)."""
     host = socket.socket(fileno=connected)
     known = json.loads(host.recv(MOST_SETTINGS))
     if known["namespaces"]:  # bubblewrap's own process outside is the parent, which none has in here
@@ -50,7 +50,7 @@ def serve(connected: int) -> None:
     while True:
         message, files, _, _ = socket.recv_fds(host, 16, 5)
         if not message:
-            end(known["namespaces"])
+            end(known)
         if os.fork() == 0:
             host.close()
             run_job(files, known)
@@ -59,16 +59,15 @@ def serve(connected: int) -> None:
             os.close(file)
 
 
-def end(namespaces: bool) -> None:
+def end(settings: dict) -> None:
     """Wait until all runs have ended, whose host has hung up on them, too; then end, and leave no folder behind.
 
     With namespaces the kernel does all that.
     """
-    with contextlib.suppress(OSError):  # the end of the children, who are buried already
-        if not namespaces:
+    if not settings["namespaces"]:
+        with contextlib.suppress(ChildProcessError):  # there are none left
             os.waitpid(-1, 0)
-    if not namespaces:
-        collecting.remove_if_possible(os.environ["HOME"])
+        collecting.remove_if_possible(settings["own_folder"])
     os._exit(0)
 
 
@@ -132,13 +131,14 @@ def run_in_new_namespaces(job: supervisor.Job, pipes: supervisor.Pipes, readable
 
 
 def keep_from_writing(job: supervisor.Job, given: list[str]) -> None:
-    """Let nothing be written to but what is the run's own, where the kernel has Landlock.
+    """Let nothing be written to but what is the run's own, where the kernel has Landlock: a folder that is mounted
+    read-only still lets a program write into a named pipe in it.
 
-    A folder that is mounted read-only still lets a program write into a named pipe in it. What is given from within
-    /tmp lies within what the run could write to there, so then only its other folder is left to write to.
+    Version 1 is left out, since it lets nothing be moved from one folder to another. What is given from within /tmp
+    lies within what the run could write to there, so then only its other folder is left to write to.
     """
     own_tmp = [] if any(path.startswith("/tmp/") for path in given) else ["/tmp"]
-    if file_access.version():
+    if file_access.version() >= file_access.MOVES:
         file_access.restrict(["/"], [job.box, *own_tmp, "/dev"], network=job.network)
 
 
