@@ -93,7 +93,7 @@ import os
 print(os.path.exists("/bin/sh"), os.path.exists("/etc/shadow"), sorted(os.listdir("/tmp")), os.listdir("."))
 print([path for path in ("/home", "/root/.ssh", "/var", "/run/secrets") if os.path.exists(path) and os.listdir(path)])
 """
-    assert box.run(code, {}, PATIENT).stdout == "False False ['tmp', 'work'] []\n[]\n"
+    assert box.run(code, {}, PATIENT).stdout == "False False ['work'] []\n[]\n"
 
 
 @pytest.mark.parametrize(
