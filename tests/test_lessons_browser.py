@@ -155,6 +155,7 @@ def test_every_control_has_a_name_for_those_who_cannot_see_it(lesson):
         tree = stepper.root.aria_snapshot()
         assert re.findall(r"^ *- '?(?:button|slider|textbox|link|checkbox|combobox|img)(?! \").*$", tree, re.M) == []
         stepper.key("ArrowRight")
+    stepper.key("Home")  # where a run waits, next is called by what it leads to
     for name in ("First step", "Step back", "Play", "Next step", "Last step"):
         assert stepper.root.get_by_role("button", name=name, exact=True).count() == 1
     assert stepper.root.get_by_role("slider", name="Step", exact=True).count() == 1
@@ -173,8 +174,12 @@ def test_a_fork_from_the_first_observation_is_a_new_branch(lesson):
     stepper = lesson.stepper()
     stepper.wait_for_kernel()
     runs = stepper.root.locator(".als-tab").count()
-    while not stepper.part(".als-event[data-kind=observation]").count():
+    for _ in range(stepper.last()):
+        if stepper.part(".als-event[data-kind=observation] .als-edit").count():
+            break
         stepper.press("next")
+    else:
+        pytest.skip("this run has no observation of its own that can be edited")
     at = stepper.root.locator(".als-count").inner_text().split(" /")[0]
     stepper.edit("observation", EDIT)
     tab = stepper.root.get_by_role("button", name=f"fork at step {at}")
@@ -184,7 +189,7 @@ def test_a_fork_from_the_first_observation_is_a_new_branch(lesson):
     assert stepper.root.locator(".als-tab").count() == runs + 1
     assert stepper.root.locator(".als-line").is_hidden()
     stepper.is_at(f"{at} / {stepper.last()}")
-    assert EDIT in stepper.part(".als-event[data-kind=observation]").inner_text()
+    assert EDIT in stepper.part(".als-event[data-kind=observation]").last.inner_text()
     assert stepper.last() > int(at)  # the agent went on from there
     stepper.root.get_by_role("button", name="run 1").click()
     assert EDIT not in stepper.step()

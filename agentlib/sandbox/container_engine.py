@@ -134,7 +134,7 @@ def own_disk(engine: Engine, name: str, policy: Policy, given: int) -> Iterator[
 
     `given` counts the files and folders that are put there for the code.
     """
-    inodes = policy.inodes + 3 + given  # the folder itself, and `work` and `tmp` in it, are not the code's either
+    inodes = policy.inodes + 2 + given  # the folder itself, and `work` in it, are not the code's either
     if not engine.podman:
         yield ["--tmpfs", f"{BOX}:rw,nosuid,nodev,size={policy.disk * 1_000_000},nr_inodes={inodes},mode=1777"]
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..state import Answer, Event, Observation, Problem, Thought, ToolCall
+from ..state import Answer, Event, Observation, Problem, Thought, ToolCall, Turn
 from .calls import one_line
 from .frames import Frame
 from .plans import is_plan, is_planned, is_result
@@ -19,6 +19,8 @@ def edits(of: Frame) -> dict[int, str]:
         return _edits_of_plan(of)
     found = {}
     for position, event in enumerate(of.events):
+        if isinstance(event, Turn):  # a fork does not reach back behind it
+            found = {}
         field = next((name for cls, name in EDITABLE.items() if isinstance(event, cls)), None)
         if field:  # a fork changes the last of each
             found = {key: name for key, name in found.items() if name != field} | {position: field}

@@ -89,7 +89,7 @@ def passes_layer(layer: str, code: str) -> bool:
     needed = [*python_folders.readable(), str(ROOT / "agentlib")]
     if layer == "namespaces":
         needed = python_folders.readable()
-        program = [find_bwrap(), *unshare_everything(), *show_only(needed), "--", *program]
+        program = [find_bwrap(), "--die-with-parent", *unshare_everything(), *show_only(needed), "--", *program]
     try:
         command = unprivileged.command(python, needed, program)
         return subprocess.run(command, capture_output=True, timeout=POLICY.seconds).returncode == 0

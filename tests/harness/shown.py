@@ -19,11 +19,11 @@ CLICK_TIMES = """async (root) => {
 }"""
 
 CONTROLS = """
-    const controls = (root) => [...root.querySelectorAll("a, button, input, summary, textarea")]
+    const controls = (root) => [...root.querySelectorAll("a, button, input, summary, textarea, g[tabindex='0']")]
         .filter((node) => node.checkVisibility({ visibilityProperty: true }));
     const named = (node) => `${node.tagName} ${node.ariaLabel || node.textContent.trim()}`;
     const focused = (root) => {
-        const node = document.activeElement, look = getComputedStyle(node);
+        const node = document.activeElement, look = getComputedStyle(node.querySelector(":scope > rect") || node);
         const drawn = look.outlineStyle !== "none" && parseFloat(look.outlineWidth) >= 2;
         return root.contains(node) ? [named(node), drawn && node.matches(":focus-visible")] : ["outside", false];
     };
