@@ -358,9 +358,15 @@ def test_a_key_that_cannot_be_one(server, key):
 
 def test_half_a_character_in_a_message_is_not_blamed_on_the_key(server):
     with pytest.raises(LLMError, match="a message holds half a character") as caught:
-        model(server).chat([Message("user", "\ud800")])
+        model(server).chat([{"role": "user", "content": "\ud800"}])
     assert caught.value.reason == "bad_request"
     assert server.received == []
+
+
+def test_half_a_character_in_a_message_of_ours_is_replaced(server):
+    server.answer(200, completion("Yes."))
+    assert model(server).chat([Message("user", "caf\udce9")]).content == "Yes."
+    assert server.received[0][2]["messages"] == [{"role": "user", "content": "caf?"}]
 
 
 def test_no_key_and_no_address():
