@@ -348,7 +348,7 @@ def test_each_layer_is_in_the_command():
             line = " ".join(command)
         for part in ("--network none", "--read-only", "--cap-drop ALL", "no-new-privileges", "--pull never"):
             assert part in line
-        assert ("nr_inodes=13" in line) is not podman  # podman has it in a volume
+        assert ("nr_inodes=12" in line) is not podman  # podman has it in a volume
     with container_engine.container_command(replace(known, cgroups=False), "i", ["x"], Policy(), 0) as (_, command):
         assert "--memory" not in command and "--ulimit" in command
 
