@@ -46,7 +46,7 @@ def tell(self):
     found = read(self)
     if self.seen >= 6000 and self.cap == policy.output and not getattr(self, "told", False):
         self.told = True
-        print("begun", flush=True)
+        os.write(1, b"begun" + os.linesep.encode())  # in one piece, since two threads may say it
     return found
 pipes.CappedPipe.read = tell
 {how}
@@ -106,12 +106,18 @@ def settles(holds: Callable[[], bool]) -> bool:
     return holds()
 
 
-def start_host(how: str, backend: str, room: Path, processes: int = 1, code: str = BUSY) -> subprocess.Popen:
+@contextlib.contextmanager
+def start_host(how: str, backend: str, room: Path, processes: int = 1, code: str = BUSY) -> Iterator[subprocess.Popen]:
     """Start a host, as the user that this is, and wait until the code has begun."""
     told = HOW.get(how, how).format(code=code, backend=backend)
     program = HOST.format(root=str(ROOT), processes=processes, how=told)
     environ = {**os.environ, "TMPDIR": str(room)}
-    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=environ)
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=environ) as host:
+        try:
+            yield host
+        except BaseException:
+            host.kill()  # a test that fails must not wait for it
+            raise
 
 
 @pytest.mark.parametrize("processes", [1, 12])
