@@ -36,19 +36,29 @@ def run_together(works: Sequence[Callable[[], T]], limit: int) -> list[Future[T]
     way may be left running.
     """
     futures: list[Future[T]] = [Future() for _ in works]
-    context = contextvars.copy_context()
+    context, ended = contextvars.copy_context(), SimpleQueue()  # which costs less to wait at than the futures
     waiting = deque((future, context.copy(), work) for future, work in zip(futures, works, strict=True))
     try:
         workers = min(limit, len(works))
-        if workers < 2 or not any([_start(_drain, waiting) for _ in range(workers)]):
-            _drain(waiting)
-        _wait_for(futures)
+        if workers < 2 or not any([_start(_drain, waiting, ended) for _ in range(workers)]):
+            _drain(waiting, ended)
+        for _ in futures:
+            _next(ended)
     except KeyboardInterrupt:
-        _cancel(waiting)
+        _cancel(waiting, ended)
     return futures
 
 
-def _drain(waiting: deque) -> None:
+def _next(ended: SimpleQueue) -> None:
+    """Wait until one more has ended."""
+    while True:
+        try:
+            return ended.get(timeout=SLICE)
+        except Empty:
+            continue
+
+
+def _drain(waiting: deque, ended: SimpleQueue) -> None:
     """Run what waits, one after the other, until nothing does."""
     while waiting:
         try:
@@ -57,17 +67,18 @@ def _drain(waiting: deque) -> None:
             return
         context.run(_settle, future, work)
         if was_interrupted(future):
-            _cancel(waiting)
+            _cancel(waiting, ended)
+        ended.put(None)
 
 
-def _cancel(waiting: deque) -> None:
+def _cancel(waiting: deque, ended: SimpleQueue) -> None:
     while waiting:
         try:
             future, *_ = waiting.popleft()
         except IndexError:  # another thread took the last
             return
         future.cancel()
-        future.set_running_or_notify_cancel()  # else nobody who waits for it would hear of it
+        ended.put(None)
 
 
 def _settle(future: Future, work: Callable[[], Any]) -> None:
