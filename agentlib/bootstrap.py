@@ -4,13 +4,10 @@ import hashlib
 import importlib.util
 import json
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,20 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentlib.requirements import direct_requirements, misfits
-
-# What the output of venv and pip means for the person who waits, and what to do. The first that matches is said.
-FAILURES = {
-    r"No space left on device|Disk quota exceeded|not enough space on the disk":
-        "the disk is full ({free} MB free at {root}, {free_tmp} MB in {tmp}). Make room for 900 MB,",
-    r"Permission denied|Access is denied|Read-only file system":
-        "a file could not be written. Check that {root} and what is in it is yours,",
-    r"CERTIFICATE_VERIFY_FAILED":
-        "the package index's certificate was not accepted. Behind a proxy, set PIP_CERT to the proxy's certificate,",
-    r"new connection|name resolution|timed out|Connection (refused|reset|broken|aborted)|ProxyError|getaddrinfo":
-        "the package index could not be reached. Connect to the network, or set PIP_INDEX_URL to an index near you,",
-    r"No matching distribution found for (?P<package>\S+)":
-        "the package index has no {package} for Python {python} on this machine. Use another Python from 3.11 to 3.13,",
-}  # fmt: skip
+from agentlib.setup_failures import explain, python_version
 
 PIP_TO_COME = "pip is being installed\n"
 
@@ -204,25 +188,6 @@ def install(lock: Path, venv: Path) -> None:
         raise SetupError(explain(output, venv))
 
 
-def explain(output: str, venv: Path) -> str:
-    """Put what went wrong in one line that says what to do."""
-    log = venv / "setup.log"
-    more = f" (pip's output: {log})" if log.exists() and log.stat().st_size else ""
-    for pattern, advice in FAILURES.items():
-        if found := re.search(pattern, output, re.IGNORECASE):
-            root, tmp = venv.parent, Path(tempfile.gettempdir())
-            words = {"root": root, "free": free_megabytes(root), "tmp": tmp, "free_tmp": free_megabytes(tmp)}
-            advice = advice.format(python=python_version(), **words, **found.groupdict())
-            return f"{advice} then run the command again.{more}"
-    last = (output.strip().splitlines() or ["no output"])[-1]
-    return f"the set-up failed: {last}. Delete {venv}, then run the command again.{more}"
-
-
-def free_megabytes(folder: Path) -> int:
-    """Give the free space of a folder's disk, in MB."""
-    return shutil.disk_usage(folder).free // 2**20
-
-
 def activated(venv: Path) -> Environment:
     """Give `.venv` as an environment, its programs first on the PATH."""
     python = python_of(venv)
@@ -239,11 +204,6 @@ def python_of(venv: Path) -> Path:
 def isolated(venv: Path) -> list[str | Path]:
     """Begin a command that runs a module of the environment, out of reach of PYTHONPATH and the like."""
     return [python_of(venv), "-I", "-X", "utf8", "-m"]
-
-
-def python_version() -> str:
-    """Give the running Python's version as in '3.11'."""
-    return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 # One set-up at a time

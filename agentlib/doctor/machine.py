@@ -15,6 +15,7 @@ from agentlib.bootstrap import Environment
 from agentlib.doctor.finding import OK, PROBLEM, WARNING, Finding, command
 from agentlib.doctor.settings import settings
 from agentlib.requirements import NEWEST_TESTED, direct_requirements, misfits
+from agentlib.setup_failures import free_megabytes
 
 SETUP_MEGABYTES = 800  # what the set-up takes, and some room
 WORK_MEGABYTES = 100
@@ -65,7 +66,7 @@ def python(root: Path, environment: Environment | None) -> Iterator[Finding]:
 
 def disk(root: Path, environment: Environment | None) -> Iterator[Finding]:
     """Check that there is room for the set-up, or for work after it."""
-    free = bootstrap.free_megabytes(root)
+    free = free_megabytes(root)
     if free < (WORK_MEGABYTES if environment else SETUP_MEGABYTES):
         wanted = "some files" if environment else f"{SETUP_MEGABYTES} MB"
         yield Finding("disk", PROBLEM, f"{free} MB are free", f"delete or move something, to have room for {wanted}")

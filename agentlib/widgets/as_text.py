@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import indent
 
 from ..state import Event, Message, State
@@ -16,13 +16,18 @@ LONGEST = 4000  # characters of one text; more are counted, not shown
 
 
 def text(runs: Sequence) -> str:
-    """Give all runs; a fork begins with the step that differs."""
+    """Give all runs as the Stepper shows them."""
+    return runs_text(runs, "Stepper", _step)
+
+
+def runs_text(runs: Sequence, view: str, step: Callable[[Frame], Iterator[str]]) -> str:
+    """Give all runs, with the lines of each step; a fork begins with the step that differs."""
     blocks = []
     for run in runs:
         last = run.states[-1]
         ending = f"{last.status} ({last.reason})" if last.reason else str(last.status)
-        blocks.append(f"Stepper, {run.label}: {len(run.states)} steps, {clean(ending)}\nQuestion: {clean(last.goal)}")
-        blocks += ["\n".join(_step(frame(run.states, i))) for i in range(run.shared, len(run.states))]
+        blocks.append(f"{view}, {run.label}: {len(run.states)} steps, {clean(ending)}\nQuestion: {clean(last.goal)}")
+        blocks += ["\n".join(step(frame(run.states, i))) for i in range(run.shared, len(run.states))]
     return "\n\n".join(blocks)
 
 

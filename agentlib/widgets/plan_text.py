@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .as_text import clean, event_text, waits_text
-from .frames import Frame, frame
+from .as_text import clean, event_text, runs_text, waits_text
+from .frames import Frame
 from .graph_html import caption
 from .plan_html import by_status, dropped
 from .plans import tasks_of
 
 
 def plan_text(runs: Sequence) -> str:
-    """Give all runs; a fork begins with the step that differs."""
-    blocks = []
-    for run in runs:
-        last = run.states[-1]
-        ending = f"{last.status} ({last.reason})" if last.reason else str(last.status)
-        blocks.append(f"PlanView, {run.label}: {len(run.states)} steps, {clean(ending)}\nQuestion: {clean(last.goal)}")
-        blocks += ["\n".join(_step(frame(run.states, i))) for i in range(run.shared, len(run.states))]
-    return "\n\n".join(blocks)
+    """Give all runs as the PlanView shows them."""
+    return runs_text(runs, "PlanView", _step)
 
 
 def _step(of: Frame) -> Iterator[str]:
