@@ -9,6 +9,7 @@ import re
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -68,19 +69,27 @@ def cpu_ms(function, *args) -> float:
     return (time.process_time() - start) * 1000
 
 
-def measure(steps: int, rounds: int) -> float:
+def compare(steps: int, rounds: int, ours: Callable[[], object], theirs: Callable[[], object]) -> float:
     """Give the ratio of the medians; the two loops take turns, so that a slow moment of the machine hits both."""
-    llm = LLM("offline", offline=server(steps))
-    agent = ReAct(llm, tools=[look_up], max_iterations=steps + 1)
-    http = httpx2.Client(transport=httpx2.WSGITransport(server(steps)))
-    client = openai.OpenAI(api_key="x", base_url="http://offline/v1", http_client=http)
-    opening = [message.to_wire() for message in agent.start("Who?").messages]
+    times = [(cpu_ms(ours), cpu_ms(theirs)) for _ in range(rounds)]
+    mine, yours = (statistics.median(column) for column in zip(*times, strict=True))
+    print(f"{steps:4} steps: agentlib {mine:.1f} ms, by hand {yours:.1f} ms, ratio {mine / yours:.2f} of {LIMIT}")
+    return mine / yours
+
+
+def client_of(server) -> openai.OpenAI:
+    """Make a client of a server in the process."""
+    http = httpx2.Client(transport=httpx2.WSGITransport(server))
+    return openai.OpenAI(api_key="x", base_url="http://offline/v1", http_client=http)
+
+
+def measure(steps: int, rounds: int) -> float:
+    """Compare the two loops on runs of so many steps."""
+    agent = ReAct(LLM("offline", offline=server(steps)), tools=[look_up], max_iterations=steps + 1)
+    client, opening = client_of(server(steps)), [message.to_wire() for message in agent.start("Who?").messages]
     state = agent.run("Who?")
     assert by_hand(client, opening) == (state.answer, len(state.messages))
-    times = [(cpu_ms(agent.run, "Who?"), cpu_ms(by_hand, client, opening)) for _ in range(rounds)]
-    ours, theirs = (statistics.median(column) for column in zip(*times, strict=True))
-    print(f"{steps:4} steps: agentlib {ours:.1f} ms, by hand {theirs:.1f} ms, ratio {ours / theirs:.2f} of {LIMIT}")
-    return ours / theirs
+    return compare(steps, rounds, lambda: agent.run("Who?"), lambda: by_hand(client, opening))
 
 
 if __name__ == "__main__":

@@ -15,15 +15,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import httpx2
 import openai
+from loop import LIMIT, client_of, compare
 from openai.types.chat import ChatCompletion
 
 from agentlib import LLM, FunctionCalling, Reply, ScriptedLLM, Tool
 from agentlib.state import Call
 
 NAMES = ("Ada Lovelace", "Charles Babbage")
-LIMIT = 1.25
 TOGETHER = 0.150  # seconds
 
 
@@ -70,26 +69,14 @@ def by_hand(client: openai.OpenAI, opening: list[dict], tools: list[dict]) -> tu
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 
 
-def cpu_ms(function, *args) -> float:
-    start = time.process_time()
-    function(*args)
-    return (time.process_time() - start) * 1000
-
-
 def measure(steps: int, rounds: int) -> float:
-    """Give the ratio of the medians; the two loops take turns, so that a slow moment of the machine hits both."""
-    llm = LLM("offline", offline=server(steps))
-    agent = FunctionCalling(llm, tools=[look_up], max_iterations=steps + 1)
-    http = httpx2.Client(transport=httpx2.WSGITransport(server(steps)))
-    client = openai.OpenAI(api_key="x", base_url="http://offline/v1", http_client=http)
-    opening = [message.to_wire() for message in agent.start("Who?").messages]
+    """Compare the two loops on runs of so many steps."""
+    agent = FunctionCalling(LLM("offline", offline=server(steps)), tools=[look_up], max_iterations=steps + 1)
+    client, opening = client_of(server(steps)), [message.to_wire() for message in agent.start("Who?").messages]
     tools = [tool.to_wire() for tool in agent.toolbox.tools.values()]
     state = agent.run("Who?")
     assert by_hand(client, opening, tools) == (state.answer, len(state.messages))
-    times = [(cpu_ms(agent.run, "Who?"), cpu_ms(by_hand, client, opening, tools)) for _ in range(rounds)]
-    ours, theirs = (statistics.median(column) for column in zip(*times, strict=True))
-    print(f"{steps:4} steps: agentlib {ours:.1f} ms, by hand {theirs:.1f} ms, ratio {ours / theirs:.2f} of {LIMIT}")
-    return ours / theirs
+    return compare(steps, rounds, lambda: agent.run("Who?"), lambda: by_hand(client, opening, tools))
 
 
 def together(rounds: int = 9) -> float:
